@@ -1,0 +1,63 @@
+#include "files/read.h"
+
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace berth::files {
+namespace {
+
+struct CloseFile {
+  void operator()(FILE* f) const {
+    if (f != stdin) fclose(f);
+  }
+};
+
+}  // namespace
+
+Result<std::string> ReadFile(const std::string& path) {
+  std::unique_ptr<FILE, CloseFile> file(path == "-" ? stdin : fopen(path.c_str(), "rb"));
+  if (!file) return Fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::string bytes;
+  char buffer[1 << 16];
+  while (size_t n = fread(buffer, 1, sizeof buffer, file.get())) bytes.append(buffer, n);
+  if (ferror(file.get())) return Fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  return MaybeGunzip(std::move(bytes), path);
+}
+
+Result<std::string> MaybeGunzip(std::string bytes, const std::string& name) {
+  if (bytes.size() < 2 || bytes[0] != '\x1f' || bytes[1] != '\x8b') return bytes;
+  z_stream stream{};
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return Fail(name + ": cannot start inflating");
+  std::unique_ptr<z_stream, decltype(&inflateEnd)> guard(&stream, &inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
+  size_t left = bytes.size();
+  std::string out;
+  std::string chunk(1 << 18, '\0');
+  for (;;) {
+    const uInt step = static_cast<uInt>(std::min<size_t>(left, 1U << 30));
+    stream.avail_in = step;
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    left -= step - stream.avail_in;
+    out.append(chunk.data(), chunk.size() - stream.avail_out);
+    if (code == Z_STREAM_END) {
+      if (left == 0) return out;
+      if (inflateReset(&stream) != Z_OK) return Fail(name + ": broken gzip data");
+    } else if (code != Z_OK) {
+      return Fail(fmt::format("{}: broken gzip data{}{}", name, stream.msg ? ": " : "",
+                              stream.msg ? stream.msg : ""));
+    } else if (left == 0 && stream.avail_out != 0) {
+      return Fail(name + ": gzip data ends too early");
+    }
+  }
+}
+
+}  // namespace berth::files

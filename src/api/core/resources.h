@@ -1,0 +1,40 @@
+// Resource requests and limits of containers, pods and volume claims.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/resource_list.h"
+#include "api/schema.h"
+
+namespace berth::api {
+
+// A container uses a claim (or one request of it) of the pod's resourceClaims.
+struct ContainerResourceClaim {
+  std::string name;
+  std::string request;
+
+  bool operator==(const ContainerResourceClaim&) const = default;
+  static const TypeInfo& Type();
+};
+
+// What a container or a whole pod asks for (requests) and may use at most (limits).
+struct ResourceRequirements {
+  ResourceList limits;
+  ResourceList requests;
+  std::vector<ContainerResourceClaim> claims;
+
+  bool operator==(const ResourceRequirements&) const = default;
+  static const TypeInfo& Type();
+};
+
+// The size a volume claim asks for.
+struct VolumeResourceRequirements {
+  ResourceList limits;
+  ResourceList requests;
+
+  bool operator==(const VolumeResourceRequirements&) const = default;
+  static const TypeInfo& Type();
+};
+
+}  // namespace berth::api

@@ -1,11 +1,13 @@
 // Quantity: a Kubernetes amount such as "1500m", "2Gi" or "12e6".
 //
-// An amount is an exact decimal: value * 10^scale. Nearly all amounts fit an int64 and stay inline (24 bytes, no heap);
-// larger or finer ones live in a heap part. The format (decimal suffixes, binary suffixes, exponent) is the one of the
-// text it was parsed from and decides how it is printed. Parsing, rounding, capping and printing agree with
-// kube-scheduler's own quantities digit for digit, overflow of Value() and MilliValue() included.
+// An amount is an exact decimal: value * 10^scale. Nearly all amounts fit an int64 and stay inline
+// (24 bytes, no heap); larger or finer ones live in a heap part. The format (decimal suffixes,
+// binary suffixes, exponent) is the one of the text it was parsed from and decides how it is
+// printed. Parsing, rounding, capping and printing agree with kube-scheduler's own quantities digit
+// for digit, overflow of Value() and MilliValue() included.
 //
-// Amounts of more than kMaxDigits digits are rejected, so no input costs more than its length is worth.
+// Amounts of more than kMaxDigits digits are rejected, so no input costs more than its length is
+// worth.
 #pragma once
 
 #include <compare>
@@ -29,12 +31,14 @@ class Quantity {
       : value_(other.value_),
         heap_(other.heap_ ? Clone(*other.heap_) : nullptr),
         scale_(other.scale_),
-        format_(other.format_) {}
+        format_(other.format_),
+        big_(other.big_) {}
   Quantity(Quantity&& other) noexcept
       : value_(other.value_),
         heap_(std::exchange(other.heap_, nullptr)),
         scale_(other.scale_),
-        format_(other.format_) {}
+        format_(other.format_),
+        big_(std::exchange(other.big_, false)) {}
   Quantity& operator=(Quantity other) noexcept {
     Swap(other);
     return *this;
@@ -45,8 +49,8 @@ class Quantity {
 
   static Result<Quantity> Parse(std::string_view text);
 
-  // A JSON value, undecoded: a number, a string with its quotes, or null (zero). Escapes inside the string are not
-  // decoded; blanks around the amount are.
+  // A JSON value, undecoded: a number, a string with its quotes, or null (zero). Escapes inside the
+  // string are not decoded; blanks around the amount are.
   static Result<Quantity> ParseJson(std::string_view token);
 
   static Quantity FromInt(int64_t value, Format format = Format::kDecimalSI) {
@@ -62,11 +66,11 @@ class Quantity {
   std::string Canonical() const;
 
   // The amount (times 1000), rounded away from zero. Wraps like kube-scheduler's outside of int64.
-  int64_t Value() const { return scale_ == 0 && !IsBig() ? value_ : ScaledValue(0); }
-  int64_t MilliValue() const { return scale_ == -3 && !IsBig() ? value_ : ScaledValue(-3); }
+  int64_t Value() const { return scale_ == 0 && !big_ ? value_ : ScaledValue(0); }
+  int64_t MilliValue() const { return scale_ == -3 && !big_ ? value_ : ScaledValue(-3); }
   double AsApproxDouble() const;
 
-  int Sign() const { return IsBig() ? BigSign() : (value_ > 0) - (value_ < 0); }
+  int Sign() const { return big_ ? BigSign() : (value_ > 0) - (value_ < 0); }
   bool IsZero() const { return Sign() == 0; }
   Format format() const { return format_; }
 
@@ -77,14 +81,17 @@ class Quantity {
     return a.Compare(b) <=> 0;
   }
 
-  // A zero takes the format of what is added to or subtracted from it. If the two amounts are further apart than
-  // kMaxDigits digits, the smaller one does not count.
+  // A zero takes the format of what is added to or subtracted from it. If the two amounts are
+  // further apart than kMaxDigits digits, the smaller one does not count.
   void Add(const Quantity& other);
   void Sub(const Quantity& other);
 
  private:
-  struct Heap;  // remembered text, amount beyond int64
-  struct Big;   // arithmetic on amounts of any size
+  struct Big;   // an amount of any size
+  struct Heap;  // a Big, or the text the amount was parsed from
+  struct Scan;  // the parts of a text
+
+  static Result<Quantity> ParseBig(const Scan& scan, Format format, int base, int32_t exponent);
 
   Quantity(int64_t value, int32_t scale, Format format)
       : value_(value), scale_(scale), format_(format) {}
@@ -94,24 +101,26 @@ class Quantity {
     std::swap(heap_, other.heap_);
     std::swap(scale_, other.scale_);
     std::swap(format_, other.format_);
+    std::swap(big_, other.big_);
   }
 
   static Heap* Clone(const Heap& heap);
   static void Free(Heap* heap);
-  bool IsBig() const { return heap_ && HeapHoldsAmount(); }
-  bool HeapHoldsAmount() const;
   int BigSign() const;
   int64_t ScaledValue(int32_t scale) const;
+  static Quantity FromBig(Big amount, Format format);
+  Big ToBig() const;
   void Remember(std::string_view text);
   void ForgetText();
   void SetBig(Big amount);
   bool TryAddSmall(int64_t value, int32_t scale);
-  void AddBig(const Quantity& other, bool negate);
+  void Accumulate(const Quantity& other, bool negate);
 
   int64_t value_ = 0;
   Heap* heap_ = nullptr;
   int32_t scale_ = 0;
   Format format_ = Format::kDecimalSI;
+  bool big_ = false;  // the amount is in heap_, value_ and scale_ do not count
 };
 
 static_assert(sizeof(Quantity) == 24);

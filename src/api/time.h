@@ -1,7 +1,8 @@
 // Time, MicroTime and Duration as Kubernetes objects carry them.
 //
-// Grammar, text and error words are those of Go's time package, since users see them. A point in time is UTC; the zero
-// of a Time is Go's zero time (year 1), which is how an absent timestamp reads.
+// Grammar, text and error words are those of Go's time package, since users see them. A point in
+// time is UTC; the zero of a Time is Go's zero time (year 1), which is how an absent timestamp
+// reads.
 #pragma once
 
 #include <compare>
@@ -13,7 +14,8 @@
 
 namespace berth::api {
 
-// An instant: seconds since 1970-01-01T00:00:00Z and nanoseconds in [0, 1e9). A default Instant is Go's zero time.
+// An instant: seconds since 1970-01-01T00:00:00Z and nanoseconds in [0, 1e9). A default Instant is
+// Go's zero time.
 struct Instant {
   static constexpr int64_t kZeroSeconds = -62135596800;  // 0001-01-01T00:00:00Z
 

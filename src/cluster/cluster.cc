@@ -1,0 +1,299 @@
+#include "cluster/cluster.h"
+
+#include <algorithm>
+
+#include "base/wrap.h"
+
+namespace berth::cluster {
+namespace {
+
+bool WasPreemptedByScheduler(const api::Pod& pod) {
+  for (const api::PodCondition& c : pod.status.conditions) {
+    if (c.type == "DisruptionTarget") {
+      return c.status == "True" && c.reason == "PreemptionByScheduler";
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Cluster::Cluster() : host_ports_(strings_.Intern("0.0.0.0")) {
+  for (const ResourceId id : {kCpu, kMemory, kEphemeralStorage}) TrackResource(id);
+}
+
+// --- Nodes -----------------------------------------------------------------------------------------------------------
+
+NodeIndex Cluster::RowFor(std::string_view name) {
+  const StringId id = strings_.Intern(name);
+  const auto it = row_of_name_.find(id);
+  if (it != row_of_name_.end()) return it->second;
+  NodeIndex row;
+  if (free_rows_.empty()) {
+    row = static_cast<NodeIndex>(records_.size());
+    GrowTo(records_.size() + 1);
+  } else {
+    row = free_rows_.back();
+    free_rows_.pop_back();
+  }
+  records_[row].name = id;
+  row_of_name_.emplace(id, row);
+  return row;
+}
+
+void Cluster::GrowTo(size_t rows) {
+  records_.resize(rows);
+  nodes_.Resize(rows);
+  unschedulable_.Resize(rows);
+  tainted_.Resize(rows);
+  for (auto& column : resources_) {
+    if (!column) continue;
+    column->allocatable.resize(rows);
+    column->requested.resize(rows);
+  }
+  nonzero_cpu_.resize(rows);
+  nonzero_memory_.resize(rows);
+  pod_count_.resize(rows);
+  allowed_pods_.resize(rows);
+  taint_set_.resize(rows);
+  label_columns_.Resize(rows);
+}
+
+NodeIndex Cluster::SetNode(const api::Node& node) {
+  const NodeIndex n = RowFor(node.metadata.name);
+  NodeRecord& record = records_[n];
+  ++node_generation_;
+  const std::string zone = ZoneKey(node.metadata.labels);
+  if (record.exists) {
+    if (tree_.Update(n, zone)) order_is_current_ = false;
+    images_.RemoveNode(n, record.images);
+  } else {
+    record.exists = true;
+    nodes_.Insert(n);
+    ++node_count_;
+    tree_.Add(n, zone);
+    order_is_current_ = false;
+  }
+  SetLabels(n, node.metadata.labels);
+  SetResources(n, node.status.allocatable);
+  unschedulable_.Set(n, node.spec.unschedulable);
+  taint_set_[n] = taints_.Intern(node.spec.taints);
+  tainted_.Set(n, taint_set_[n] != kNoTaints);
+  record.images = images_.AddNode(n, node.status.images, strings_);
+  return n;
+}
+
+void Cluster::SetLabels(NodeIndex n, const api::StringMap& labels) {
+  NodeLabels& list = records_[n].labels;
+  list.clear();
+  list.reserve(labels.size());
+  for (const auto& [key, value] : labels) {
+    list.emplace_back(strings_.Intern(key), strings_.Intern(value));
+  }
+  std::sort(list.begin(), list.end());
+  label_columns_.SetRow(n, list);
+}
+
+void Cluster::SetResources(NodeIndex n, const api::ResourceList& allocatable) {
+  NodeRecord& record = records_[n];
+  record.scalar_allocatable.clear();
+  for (auto& column : resources_) {
+    if (column) column->allocatable[n] = 0;
+  }
+  allowed_pods_[n] = 0;
+  for (const auto& [name, quantity] : allocatable) {
+    if (name == "pods") {
+      allowed_pods_[n] = quantity.Value();
+      continue;
+    }
+    const bool fixed = name == "cpu" || name == "memory" || name == "ephemeral-storage";
+    if (!fixed && !api::IsScalarResourceName(name)) continue;
+    const ResourceId id = resource_names_.Intern(name);
+    const int64_t amount = id == kCpu ? quantity.MilliValue() : quantity.Value();
+    if (id >= kFirstScalar) record.scalar_allocatable.emplace_back(id, amount);
+    if (id < resources_.size() && resources_[id]) resources_[id]->allocatable[n] = amount;
+  }
+}
+
+bool Cluster::RemoveNode(std::string_view name) {
+  const NodeIndex n = FindNode(name);
+  if (n == kNoNode) return false;
+  ++node_generation_;
+  NodeRecord& record = records_[n];
+  images_.RemoveNode(n, record.images);
+  tree_.Remove(n);
+  order_is_current_ = false;
+  nodes_.Erase(n);
+  --node_count_;
+  record.exists = false;
+  ClearNode(n);
+  FreeRowIfUnused(n);
+  return true;
+}
+
+void Cluster::ClearNode(NodeIndex n) {
+  records_[n].labels.clear();
+  records_[n].images.clear();
+  label_columns_.SetRow(n, records_[n].labels);
+  SetResources(n, {});
+  unschedulable_.Erase(n);
+  taint_set_[n] = kNoTaints;
+  tainted_.Erase(n);
+}
+
+void Cluster::FreeRowIfUnused(NodeIndex n) {
+  NodeRecord& record = records_[n];
+  if (record.exists || !record.pods.empty()) return;
+  row_of_name_.erase(record.name);
+  record = NodeRecord();
+  free_rows_.push_back(n);
+}
+
+NodeIndex Cluster::FindNode(std::string_view name) const {
+  const StringId id = strings_.Find(name);
+  if (id == kNoString) return kNoNode;
+  const auto it = row_of_name_.find(id);
+  return it != row_of_name_.end() && records_[it->second].exists ? it->second : kNoNode;
+}
+
+std::span<const NodeIndex> Cluster::NodeOrder() const {
+  if (!order_is_current_) {
+    order_ = tree_.List();
+    order_is_current_ = true;
+  }
+  return order_;
+}
+
+// --- Columns ---------------------------------------------------------------------------------------------------------
+
+const LabelColumn& Cluster::Labels(StringId key) const {
+  return label_columns_.Get(
+      key, records_.size(), [&](size_t row) -> const NodeLabels& { return records_[row].labels; });
+}
+
+void Cluster::TrackResource(ResourceId id) {
+  if (id >= resources_.size()) resources_.resize(id + 1);
+  if (resources_[id]) return;
+  auto column = std::make_unique<ResourceColumn>();
+  column->allocatable.resize(records_.size());
+  column->requested.resize(records_.size());
+  for (NodeIndex n = 0; n < records_.size(); ++n) {
+    for (const auto& [scalar, amount] : records_[n].scalar_allocatable) {
+      if (scalar == id) column->allocatable[n] = amount;
+    }
+  }
+  resources_[id] = std::move(column);
+}
+
+// Every resource a shape mentions has its column before a pod of the shape is placed, so `requested` is complete.
+void Cluster::TrackShapeResources(const PodShape& shape) {
+  for (const Amounts* amounts : {&shape.fit, &shape.on_node}) {
+    for (const auto& [id, amount] : amounts->scalars) TrackResource(id);
+  }
+}
+
+// --- Pods ------------------------------------------------------------------------------------------------------------
+
+void Cluster::FillPod(Pod& pod, const api::Pod& from) {
+  const PodShape* old = pod.shape;
+  pod.shape = shapes_.Acquire(from, strings_, resource_names_);
+  if (old != nullptr) shapes_.Release(old);
+  TrackShapeResources(*pod.shape);
+  pod.name = from.metadata.name;
+  pod.uid = from.metadata.uid;
+  pod.node_name = from.spec.node_name;
+  pod.nominated_node_name = from.status.nominated_node_name;
+  pod.creation_timestamp = from.metadata.creation_timestamp;
+  pod.start_time = from.status.start_time.value_or(api::Time());
+  pod.terminating = from.metadata.deletion_timestamp.has_value();
+  pod.preempted = WasPreemptedByScheduler(from);
+  pod.resource_claim_statuses = from.status.resource_claim_statuses;
+}
+
+PodId Cluster::AddPod(const api::Pod& from) {
+  PodId id;
+  if (free_pods_.empty()) {
+    id = static_cast<PodId>(pods_.size());
+    pods_.emplace_back();
+  } else {
+    id = free_pods_.back();
+    free_pods_.pop_back();
+  }
+  Pod& pod = pods_[id];
+  pod.id = id;
+  FillPod(pod, from);
+  ++pod_total_;
+  pod_of_uid_.insert_or_assign(pod.uid, id);
+  if (!pod.node_name.empty()) Place(id, RowFor(pod.node_name), false);
+  return id;
+}
+
+void Cluster::UpdatePod(PodId id, const api::Pod& from) {
+  Pod& pod = pods_[id];
+  const NodeIndex before = pod.node;
+  const bool assumed = pod.assumed;
+  if (before != kNoNode) Unplace(id);
+  FillPod(pod, from);
+  if (!pod.node_name.empty()) {
+    Place(id, RowFor(pod.node_name), false);
+  } else if (before != kNoNode) {
+    Place(id, before, assumed);
+  }
+}
+
+void Cluster::RemovePod(PodId id) {
+  Pod& pod = pods_[id];
+  if (pod.node != kNoNode) Unplace(id);
+  const auto it = pod_of_uid_.find(pod.uid);
+  if (it != pod_of_uid_.end() && it->second == id) pod_of_uid_.erase(it);
+  shapes_.Release(pod.shape);
+  pod = Pod();
+  free_pods_.push_back(id);
+  --pod_total_;
+}
+
+void Cluster::Place(PodId id, NodeIndex n, bool assumed) {
+  Pod& pod = pods_[id];
+  auto& list = records_[n].pods;
+  pod.node = n;
+  pod.position = static_cast<uint32_t>(list.size());
+  pod.assumed = assumed;
+  list.push_back(id);
+  AddToColumns(pod, n, +1);
+  for (const HostPort& port : pod.shape->host_ports) host_ports_.Take(n, port);
+}
+
+void Cluster::Unplace(PodId id) {
+  Pod& pod = pods_[id];
+  const NodeIndex n = pod.node;
+  for (const HostPort& port : pod.shape->host_ports) host_ports_.Release(n, port);
+  AddToColumns(pod, n, -1);
+  auto& list = records_[n].pods;
+  list[pod.position] = list.back();
+  pods_[list[pod.position]].position = pod.position;
+  list.pop_back();
+  pod.node = kNoNode;
+  pod.assumed = false;
+  FreeRowIfUnused(n);
+}
+
+void Cluster::AddToColumns(const Pod& pod, NodeIndex n, int64_t sign) {
+  const auto add = [&](std::vector<int64_t>& column, int64_t amount) {
+    column[n] = sign > 0 ? WrapAdd(column[n], amount) : WrapSub(column[n], amount);
+  };
+  const Amounts& amounts = pod.shape->on_node;
+  add(resources_[kCpu]->requested, amounts.cpu);
+  add(resources_[kMemory]->requested, amounts.memory);
+  add(resources_[kEphemeralStorage]->requested, amounts.ephemeral_storage);
+  for (const auto& [id, amount] : amounts.scalars) add(resources_[id]->requested, amount);
+  add(nonzero_cpu_, pod.shape->nonzero_cpu);
+  add(nonzero_memory_, pod.shape->nonzero_memory);
+  pod_count_[n] += sign;
+}
+
+PodId Cluster::FindPod(std::string_view uid) const {
+  const auto it = pod_of_uid_.find(std::string(uid));
+  return it == pod_of_uid_.end() ? kNoPod : it->second;
+}
+
+}  // namespace berth::cluster

@@ -1,0 +1,172 @@
+// Cluster: the columnar table of nodes, and the pods on them.
+//
+// The one mutable state of the core. Object events and assumed pods change it; plugins read it. Everything about a node
+// that a predicate may look at is a column indexed by NodeIndex, or a table from a value to the nodes that have it.
+//
+// Threads: one writer; any number of readers while nobody writes.
+// Invariants: every column has Rows() entries; rows outside Nodes() are ghosts (their node object is gone or was never
+// seen, but pods are still bound to it) or free, and no scan looks at them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "api/core/node.h"
+#include "api/core/pod.h"
+#include "cluster/dictionary.h"
+#include "cluster/host_ports.h"
+#include "cluster/ids.h"
+#include "cluster/images.h"
+#include "cluster/label_columns.h"
+#include "cluster/node_set.h"
+#include "cluster/node_tree.h"
+#include "cluster/object_store.h"
+#include "cluster/pod.h"
+#include "cluster/pod_shape.h"
+#include "cluster/resources.h"
+#include "cluster/shape_table.h"
+#include "cluster/taints.h"
+
+namespace berth::cluster {
+
+// The part of a node that scans do not touch.
+struct NodeRecord {
+  StringId name = kNoString;
+  bool exists = false;  // false: ghost or free row
+  NodeLabels labels;
+  std::vector<StringId> images;
+  // Allocatable amounts of every scalar resource, also those without a column.
+  std::vector<std::pair<ResourceId, int64_t>> scalar_allocatable;
+  // In order of arrival; a removal puts the last pod in the removed one's place.
+  std::vector<PodId> pods;
+};
+
+class Cluster {
+ public:
+  Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // --- Nodes -------------------------------------------------------------------------------------------------------
+  // Adds the node or replaces what is known about it.
+  NodeIndex SetNode(const api::Node& node);
+  // Forgets the node. Pods still bound to it keep their place on a ghost row. False when it was not there.
+  bool RemoveNode(std::string_view name);
+
+  NodeIndex FindNode(std::string_view name) const;  // kNoNode when it does not exist
+  const std::string& NodeName(NodeIndex n) const { return strings_.Text(records_[n].name); }
+  const NodeRecord& Record(NodeIndex n) const { return records_[n]; }
+  const NodeSet& Nodes() const { return nodes_; }
+  size_t NodeCount() const { return node_count_; }
+  size_t Rows() const { return records_.size(); }
+  // All nodes in kube-scheduler's order: zones take turns. Valid until the next SetNode or RemoveNode.
+  std::span<const NodeIndex> NodeOrder() const;
+  // Changes whenever a node is added, removed or changed.
+  uint64_t NodeGeneration() const { return node_generation_; }
+
+  // --- Columns -----------------------------------------------------------------------------------------------------
+  // Null when no pod has ever mentioned the resource.
+  const ResourceColumn* Resource(ResourceId id) const {
+    return id < resources_.size() ? resources_[id].get() : nullptr;
+  }
+  std::span<const int64_t> NonzeroCpu() const { return nonzero_cpu_; }
+  std::span<const int64_t> NonzeroMemory() const { return nonzero_memory_; }
+  std::span<const int64_t> PodCount() const { return pod_count_; }
+  std::span<const int64_t> AllowedPods() const { return allowed_pods_; }
+  const NodeSet& Unschedulable() const { return unschedulable_; }
+  std::span<const TaintSetId> TaintSetOf() const { return taint_set_; }
+  const NodeSet& Tainted() const { return tainted_; }
+  const TaintSets& Taints() const { return taints_; }
+  const ImageTable& Images() const { return images_; }
+  const HostPortTable& HostPorts() const { return host_ports_; }
+  // The values nodes have for a label key. Makes the column on first use, so keep what it returns.
+  const LabelColumn& Labels(StringId key) const;
+
+  // --- Names -------------------------------------------------------------------------------------------------------
+  // Dictionaries only grow, so asking for the id of a new name does not change the cluster in any way that shows.
+  Dictionary& Strings() const { return strings_; }
+  ResourceNames& Resources() const { return resource_names_; }
+  // Makes sure `id` has a column from now on.
+  void TrackResource(ResourceId id);
+
+  // --- Other objects -----------------------------------------------------------------------------------------------
+  const ObjectStore& Objects() const { return objects_; }
+  ObjectStore& MutableObjects() { return objects_; }
+
+  // --- Pods --------------------------------------------------------------------------------------------------------
+  // Takes note of a pod. It is pending, unless spec.nodeName is set: then it is placed on that node.
+  PodId AddPod(const api::Pod& pod);
+  // Replaces what is known of a pod; its place follows spec.nodeName if that is set.
+  void UpdatePod(PodId id, const api::Pod& pod);
+  // Forgets the pod, wherever it is.
+  void RemovePod(PodId id);
+
+  // Places a pending pod. `assumed`: by our decision, before the API server has confirmed it.
+  void Place(PodId id, NodeIndex node, bool assumed);
+  // Takes a pod off its node; it is pending again.
+  void Unplace(PodId id);
+
+  const Pod& GetPod(PodId id) const { return pods_[id]; }
+  Pod& MutablePod(PodId id) { return pods_[id]; }
+  // kNoPod when there is none.
+  PodId FindPod(std::string_view uid) const;
+  size_t PodCountTotal() const { return pod_total_; }
+  // Upper bound of pod ids in use, and whether `id` is in use.
+  PodId PodIdLimit() const { return static_cast<PodId>(pods_.size()); }
+  bool PodExists(PodId id) const { return pods_[id].shape != nullptr; }
+
+ private:
+  NodeIndex RowFor(std::string_view name);  // existing, ghost or new row
+  void GrowTo(size_t rows);
+  void SetResources(NodeIndex n, const api::ResourceList& allocatable);
+  void SetLabels(NodeIndex n, const api::StringMap& labels);
+  void ClearNode(NodeIndex n);
+  void FreeRowIfUnused(NodeIndex n);
+  void FillPod(Pod& pod, const api::Pod& from);
+  void AddToColumns(const Pod& pod, NodeIndex n, int64_t sign);
+  void TrackShapeResources(const PodShape& shape);
+
+  mutable Dictionary strings_;
+  mutable ResourceNames resource_names_;
+
+  std::vector<NodeRecord> records_;
+  std::vector<NodeIndex> free_rows_;
+  boost::unordered_flat_map<StringId, NodeIndex> row_of_name_;
+  NodeSet nodes_;
+  size_t node_count_ = 0;
+  uint64_t node_generation_ = 0;
+  NodeTree tree_;
+  mutable std::vector<NodeIndex> order_;
+  mutable bool order_is_current_ = true;
+
+  std::vector<std::unique_ptr<ResourceColumn>> resources_;
+  std::vector<int64_t> nonzero_cpu_;
+  std::vector<int64_t> nonzero_memory_;
+  std::vector<int64_t> pod_count_;
+  std::vector<int64_t> allowed_pods_;
+  NodeSet unschedulable_;
+  std::vector<TaintSetId> taint_set_;
+  NodeSet tainted_;
+  TaintSets taints_;
+  ImageTable images_;
+  HostPortTable host_ports_;
+  mutable LabelColumns label_columns_;
+
+  ObjectStore objects_;
+
+  ShapeTable shapes_;
+  std::deque<Pod> pods_;  // a deque: references stay valid while pods are added
+  std::vector<PodId> free_pods_;
+  boost::unordered_flat_map<std::string, PodId> pod_of_uid_;
+  size_t pod_total_ = 0;
+};
+
+}  // namespace berth::cluster

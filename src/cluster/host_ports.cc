@@ -1,0 +1,25 @@
+#include "cluster/host_ports.h"
+
+#include <algorithm>
+
+namespace berth::cluster {
+
+void HostPortTable::Take(NodeIndex node, const HostPort& port) {
+  auto& uses = uses_[Key(port)];
+  const Use use{node, port.ip};
+  const auto at = std::lower_bound(uses.begin(), uses.end(), use);
+  if (at == uses.end() || *at != use) uses.insert(at, use);
+}
+
+void HostPortTable::Release(NodeIndex node, const HostPort& port) {
+  const auto it = uses_.find(Key(port));
+  if (it == uses_.end()) return;
+  auto& uses = it->second;
+  const Use use{node, port.ip};
+  const auto at = std::lower_bound(uses.begin(), uses.end(), use);
+  if (at == uses.end() || *at != use) return;
+  uses.erase(at);
+  if (uses.empty()) uses_.erase(it);
+}
+
+}  // namespace berth::cluster

@@ -1,0 +1,64 @@
+// ShapeTable: the distinct pod shapes of a cluster, counted by use.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "cluster/pod_shape.h"
+
+namespace berth::cluster {
+
+class ShapeTable {
+ public:
+  // The shape of `pod`, with one more user.
+  const PodShape* Acquire(const api::Pod& pod, Dictionary& strings, ResourceNames& resources);
+  // One user less; the last one frees the shape.
+  void Release(const PodShape* shape);
+
+  size_t Size() const { return by_key_.size(); }
+
+ private:
+  struct Entry {
+    PodShape shape;
+    std::string key;
+    uint64_t users = 0;
+  };
+
+  std::deque<Entry> entries_;  // by shape id; a deque: shapes never move
+  std::vector<uint32_t> free_;
+  boost::unordered_flat_map<std::string_view, uint32_t> by_key_;
+  uint64_t next_serial_ = 1;
+  std::string scratch_;
+};
+
+// A side table from shapes to whatever a plugin derives from them, filled on first use.
+template <class T>
+class PerShape {
+ public:
+  // The value for `shape`, made by `make(shape)` when there is none yet.
+  template <class Make>
+  T& Get(const PodShape& shape, Make&& make) {
+    if (shape.id >= slots_.size()) slots_.resize(shape.id + 1);
+    Slot& slot = slots_[shape.id];
+    if (slot.serial != shape.serial) {
+      slot.value = std::make_unique<T>(make(shape));
+      slot.serial = shape.serial;
+    }
+    return *slot.value;
+  }
+
+ private:
+  struct Slot {
+    uint64_t serial = 0;
+    std::unique_ptr<T> value;
+  };
+  std::vector<Slot> slots_;
+};
+
+}  // namespace berth::cluster

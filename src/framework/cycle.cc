@@ -1,0 +1,255 @@
+#include "framework/cycle.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/wrap.h"
+
+namespace berth::framework {
+namespace {
+
+// Words (of 64 nodes) a range has: small enough that its columns stay in the first-level cache from filter to filter.
+constexpr size_t kRangeWords = 16;
+// From this many words on, a scan is worth spreading over the executor.
+constexpr size_t kParallelWords = 256;
+
+Status Wrapped(std::string_view what, std::string_view plugin, const Status& status) {
+  return Status::Error(fmt::format("running {} plugin \"{}\": {}", what, plugin, status.Message()));
+}
+
+}  // namespace
+
+Cycle::Cycle(const Profile& profile, Executor* executor) : profile_(profile), executor_(executor) {
+  for (const auto& plugin : profile.Plugins()) states_.push_back(plugin->NewState());
+  filter_skipped_.resize(states_.size());
+  score_skipped_.resize(profile.score.size());
+  raw_.resize(profile.score.size());
+  normalized_.resize(profile.score.size());
+}
+
+void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
+  context_.emplace(CycleContext{cluster, pod, *pod.shape});
+  std::fill(filter_skipped_.begin(), filter_skipped_.end(), 0);
+  restriction_.all_nodes = true;
+  restriction_.node_names.clear();
+  restriction_.nodes.clear();
+  restricting_.clear();
+  if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
+}
+
+// --- PreFilter -------------------------------------------------------------------------------------------------------
+
+Status Cycle::RunPreFilter() {
+  Status outcome;
+  for (const auto& [plugin, index] : profile_.pre_filter) {
+    PreFilterResult& result = scratch_restriction_;
+    result.all_nodes = true;
+    result.node_names.clear();
+    result.nodes.clear();
+    Status status = plugin->PreFilter(*context_, states_[index].get(), &result);
+    if (status.IsSkip()) {
+      filter_skipped_[index] = 1;
+      continue;
+    }
+    if (!status.Ok()) {
+      status.set_plugin(plugin->Name());
+      if (status.code() == Code::kUnschedulableAndUnresolvable) {
+        restricting_.clear();
+        return status;
+      }
+      // Preemption may still help, and it needs what the remaining plugins prepare.
+      if (status.code() == Code::kUnschedulable) {
+        outcome = std::move(status);
+        continue;
+      }
+      restricting_.clear();
+      Status error = Wrapped("PreFilter", plugin->Name(), status);
+      error.set_plugin(plugin->Name());
+      return error;
+    }
+    if (result.all_nodes) continue;
+    restricting_.push_back(index);
+    MergeRestriction(result, &restriction_);
+    if (restriction_.node_names.empty()) return NoNodeLeft();
+  }
+  return outcome;
+}
+
+void Cycle::MergeRestriction(const PreFilterResult& from, PreFilterResult* into) {
+  if (into->all_nodes) {
+    *into = from;
+    return;
+  }
+  std::erase_if(into->node_names, [&](const std::string& name) {
+    return !std::binary_search(from.node_names.begin(), from.node_names.end(), name);
+  });
+  std::erase_if(into->nodes, [&](NodeIndex n) {
+    return std::find(from.nodes.begin(), from.nodes.end(), n) == from.nodes.end();
+  });
+}
+
+Status Cycle::NoNodeLeft() const {
+  std::set<std::string_view> names;
+  for (const uint8_t index : restricting_) names.insert(profile_.At(index).Name());
+  if (names.size() == 1) {
+    return Status::Unresolvable(fmt::format("node(s) didn't satisfy plugin {}", *names.begin()));
+  }
+  return Status::Unresolvable(
+      fmt::format("node(s) didn't satisfy plugin(s) [{}] simultaneously", fmt::join(names, " ")));
+}
+
+// --- Filter ----------------------------------------------------------------------------------------------------------
+
+void Cycle::RunFilter(NodeSet& nodes, size_t first_word, size_t end_word) {
+  FilterBatch batch(nodes, verdicts_, first_word, end_word);
+  for (const auto& [plugin, index] : profile_.filter) {
+    if (filter_skipped_[index] != 0) continue;
+    batch.SetPlugin(index);
+    plugin->Filter(*context_, states_[index].get(), batch);
+  }
+}
+
+void Cycle::RunFilter(NodeSet& nodes) {
+  ForRanges(nodes.Words().size(),
+            [&](size_t first, size_t end) { RunFilter(nodes, first, end); });
+}
+
+// Cuts `words` into cache-sized ranges; spreads them over the executor when there are many.
+void Cycle::ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range) {
+  const size_t ranges = (words + kRangeWords - 1) / kRangeWords;
+  const auto run = [&](size_t i) {
+    range(i * kRangeWords, std::min(words, (i + 1) * kRangeWords));
+  };
+  if (executor_ != nullptr && executor_->Width() > 1 && words >= kParallelWords) {
+    executor_->Run(ranges, run);
+  } else {
+    for (size_t i = 0; i < ranges; ++i) run(i);
+  }
+}
+
+std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
+  std::vector<std::string> reasons;
+  if (verdict.plugin != kNoPlugin) {
+    profile_.At(verdict.plugin)
+        .Reasons(*context_, states_[verdict.plugin].get(), verdict, &reasons);
+  }
+  return reasons;
+}
+
+// --- Score -----------------------------------------------------------------------------------------------------------
+
+Status Cycle::RunPreScore(const NodeSet& feasible) {
+  std::fill(score_skipped_.begin(), score_skipped_.end(), 0);
+  for (const auto& [plugin, index] : profile_.pre_score) {
+    const Status status = plugin->PreScore(*context_, states_[index].get(), feasible);
+    if (status.IsSkip()) {
+      for (size_t i = 0; i < profile_.score.size(); ++i) {
+        if (profile_.score[i].index == index) score_skipped_[i] = 1;
+      }
+    } else if (!status.Ok()) {
+      return Wrapped("PreScore", plugin->Name(), status);
+    }
+  }
+  return {};
+}
+
+Status Cycle::RunScore(const NodeSet& feasible) {
+  if (Status status = RunPreScore(feasible); !status.Ok()) return status;
+  const size_t rows = feasible.Capacity();
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (score_skipped_[i] != 0) continue;
+    const auto& [plugin, index, weight] = profile_.score[i];
+    PluginState* state = states_[index].get();
+    if (const auto uniform = plugin->UniformScore(*context_, state, feasible)) {
+      raw_[i].SetUniform(*uniform);
+      continue;
+    }
+    int64_t* scores = raw_[i].MakeDense(rows);
+    ForRanges(feasible.Words().size(), [&, p = plugin](size_t first, size_t end) {
+      ScoreBatch batch(feasible, scores, first, end);
+      p->Score(*context_, state, batch);
+    });
+  }
+  Normalize(feasible);
+  return AddUp(feasible);
+}
+
+void Cycle::Normalize(const NodeSet& feasible) {
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    const auto& [plugin, index, weight] = profile_.score[i];
+    if (score_skipped_[i] != 0 || !plugin->HasNormalize()) continue;
+    ScoreColumn& column = keep_raw_ ? normalized_[i] : raw_[i];
+    if (keep_raw_) column = raw_[i];
+    plugin->Normalize(*context_, states_[index].get(), feasible, column);
+  }
+}
+
+namespace {
+
+bool OutOfRange(int64_t score) { return static_cast<uint64_t>(score) > kMaxNodeScore; }
+
+// Is every feasible score within 0..100? `bad` gets one that is not.
+bool InRange(const ScoreColumn& column, const NodeSet& feasible, int64_t* bad) {
+  if (column.IsUniform()) {
+    *bad = column.Uniform();
+    return !OutOfRange(column.Uniform());
+  }
+  const auto words = feasible.Words();
+  for (size_t w = 0; w < words.size(); ++w) {
+    const int64_t* scores = column.Dense() + w * NodeSet::kWordBits;
+    bool out = false;
+    if (words[w] == ~uint64_t{0}) {
+      for (size_t b = 0; b < NodeSet::kWordBits; ++b) out |= OutOfRange(scores[b]);
+      if (!out) continue;
+    }
+    out = false;
+    NodeSet::ForEachBit(words[w], w, [&](NodeIndex n) {
+      if (OutOfRange(column.Dense()[n])) {
+        *bad = column.Dense()[n];
+        out = true;
+      }
+    });
+    if (out) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status Cycle::AddUp(const NodeSet& feasible) {
+  int64_t base = 0;
+  bool dense = false;
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (score_skipped_[i] != 0) continue;
+    const ScoreColumn& column = Normalized(i);
+    int64_t bad = 0;
+    if (!InRange(column, feasible, &bad)) {
+      return Status::Error(fmt::format(
+          "applying score defaultWeights on Score plugins: plugin \"{}\" returns an invalid score "
+          "{}, it should in the range of [0, 100] after normalizing",
+          profile_.score[i].plugin->Name(), bad));
+    }
+    if (column.IsUniform()) {
+      base = WrapAdd(base, WrapMul(column.Uniform(), profile_.score[i].weight));
+    } else {
+      dense = true;
+    }
+  }
+  total_.SetUniform(base);
+  if (!dense) return {};
+  const size_t rows = feasible.Capacity();
+  int64_t* total = total_.MakeDense(rows);
+  std::fill(total, total + rows, base);
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (score_skipped_[i] != 0 || Normalized(i).IsUniform()) continue;
+    const int64_t* scores = Normalized(i).Dense();
+    const int64_t weight = profile_.score[i].weight;
+    // Rows that are not feasible hold leftovers, so the sums wrap rather than overflow.
+    for (size_t n = 0; n < rows; ++n) total[n] = WrapAdd(total[n], WrapMul(scores[n], weight));
+  }
+  return {};
+}
+
+}  // namespace berth::framework

@@ -1,0 +1,95 @@
+// Cycle: one pod's way through the extension points of a profile, on sets of nodes.
+//
+// Made once per profile and used for pod after pod, so its tables are allocated once. A cycle reads the cluster and
+// changes nothing in it. What it found stays readable until the next Begin: verdicts, feasible nodes, scores.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/batch.h"
+#include "framework/executor.h"
+#include "framework/plugin.h"
+#include "framework/profile.h"
+
+namespace berth::framework {
+
+class Cycle {
+ public:
+  // `executor` may be null: then scans are serial. Both arguments outlive the cycle.
+  explicit Cycle(const Profile& profile, Executor* executor = nullptr);
+
+  const Profile& profile() const { return profile_; }
+
+  // Starts on `pod`. Both arguments must stay as they are until the cycle is over.
+  void Begin(const cluster::Cluster& cluster, const cluster::Pod& pod);
+  const CycleContext& context() const { return *context_; }
+
+  // --- PreFilter
+  // Success, a rejection, or an error. On success `restriction()` says which nodes are worth looking at.
+  Status RunPreFilter();
+  const PreFilterResult& restriction() const { return restriction_; }
+  // Plugins that restricted the nodes, in profile order.
+  const std::vector<uint8_t>& restricting_plugins() const { return restricting_; }
+
+  // --- Filter
+  // Rejects from `nodes`, within the words [first_word, end_word), every node a filter refuses; verdicts() says why.
+  void RunFilter(NodeSet& nodes, size_t first_word, size_t end_word);
+  // The same over the whole set, spread over the executor when the set is large.
+  void RunFilter(NodeSet& nodes);
+  const VerdictTable& verdicts() const { return verdicts_; }
+  VerdictTable& mutable_verdicts() { return verdicts_; }
+  // The words for a verdict of this cycle.
+  std::vector<std::string> Reasons(const Verdict& verdict) const;
+
+  // --- Score
+  // PreScore, Score, Normalize and weights over `feasible`. An error when a plugin fails or leaves 0..100.
+  Status RunScore(const NodeSet& feasible);
+  // After RunScore: was this score plugin (position in profile().score) left out for this pod?
+  bool ScoreSkipped(size_t i) const { return score_skipped_[i] != 0; }
+  int64_t RawScore(size_t i, NodeIndex n) const { return raw_[i].Get(n); }
+  int64_t NormalizedScore(size_t i, NodeIndex n) const { return Normalized(i).Get(n); }
+  int64_t TotalScore(NodeIndex n) const { return total_.Get(n); }
+  const ScoreColumn& total() const { return total_; }
+  // Keep raw scores apart from normalised ones, at the price of a copy. Off: RawScore of a plugin that normalises is
+  // its normalised score.
+  void set_keep_raw(bool keep) { keep_raw_ = keep; }
+
+  PluginState* state(uint8_t plugin) { return states_[plugin].get(); }
+  const PluginState* state(uint8_t plugin) const { return states_[plugin].get(); }
+  bool FilterSkipped(uint8_t plugin) const { return filter_skipped_[plugin] != 0; }
+
+ private:
+  const ScoreColumn& Normalized(size_t i) const {
+    return keep_raw_ && profile_.score[i].plugin->HasNormalize() ? normalized_[i] : raw_[i];
+  }
+  static void MergeRestriction(const PreFilterResult& from, PreFilterResult* into);
+  Status NoNodeLeft() const;
+  Status RunPreScore(const NodeSet& feasible);
+  void Normalize(const NodeSet& feasible);
+  Status AddUp(const NodeSet& feasible);
+  void ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range);
+
+  const Profile& profile_;
+  Executor* executor_;
+  std::optional<CycleContext> context_;
+  std::vector<std::unique_ptr<PluginState>> states_;  // by plugin position; null where a plugin keeps none
+
+  std::vector<uint8_t> filter_skipped_;  // by plugin position
+  PreFilterResult restriction_;
+  PreFilterResult scratch_restriction_;
+  std::vector<uint8_t> restricting_;
+  VerdictTable verdicts_;
+
+  std::vector<uint8_t> score_skipped_;  // by position in profile_.score
+  std::vector<ScoreColumn> raw_;
+  std::vector<ScoreColumn> normalized_;
+  ScoreColumn total_;
+  bool keep_raw_ = false;
+};
+
+}  // namespace berth::framework

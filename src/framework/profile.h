@@ -1,0 +1,78 @@
+// Profile: the plugins of one schedulerName, in order, at each extension point.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "framework/plugin.h"
+
+namespace berth::framework {
+
+// What a plugin may hold on to when it is made.
+struct PluginHandle {
+  cluster::Cluster& cluster;
+};
+
+// Makes a plugin from its arguments (of the type that belongs to its name).
+using PluginFactory = Result<std::unique_ptr<Plugin>> (*)(const config::PluginArgs& args,
+                                                          const PluginHandle& handle);
+
+struct RegistryRow {
+  std::string_view name;
+  PluginFactory make;
+};
+
+// Served by one plugin of the profile: which one, and its position in the plugin table.
+template <class Point>
+struct Served {
+  Point* plugin;
+  uint8_t index;
+};
+
+struct ServedScore {
+  ScorePlugin* plugin;
+  uint8_t index;
+  int64_t weight;
+};
+
+class Profile {
+ public:
+  // Makes every plugin that `resolved` names at some extension point. `registry` must hold them all.
+  static Result<std::unique_ptr<Profile>> Make(const config::ResolvedProfile& resolved,
+                                               std::span<const RegistryRow> registry,
+                                               const PluginHandle& handle);
+
+  const std::string& Name() const { return name_; }
+  // Own value if set, else the global one; 0 means "the default".
+  int32_t PercentageOfNodesToScore() const { return percentage_; }
+
+  // The plugin table. Verdict::plugin and PluginState positions index it.
+  std::span<const std::unique_ptr<Plugin>> Plugins() const { return plugins_; }
+  const Plugin& At(uint8_t index) const { return *plugins_[index]; }
+
+  // Extension points, each in the order of the configuration.
+  std::vector<Served<PreEnqueuePlugin>> pre_enqueue;
+  std::vector<Served<QueueSortPlugin>> queue_sort;
+  std::vector<Served<PreFilterPlugin>> pre_filter;
+  std::vector<Served<FilterPlugin>> filter;
+  std::vector<Served<PostFilterPlugin>> post_filter;
+  std::vector<Served<PreScorePlugin>> pre_score;
+  std::vector<ServedScore> score;
+  std::vector<Served<ReservePlugin>> reserve;
+  std::vector<Served<BindPlugin>> bind;
+
+ private:
+  Profile() = default;
+
+  std::string name_;
+  int32_t percentage_ = 0;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
+};
+
+}  // namespace berth::framework

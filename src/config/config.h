@@ -1,0 +1,86 @@
+// KubeSchedulerConfiguration: from the text of --config to the plugins each profile runs.
+//
+//   Load() decodes YAML or JSON strictly, fills in defaults and validates;
+//   Resolve() expands MultiPoint and answers what kube-scheduler would build, or the error it would
+//   exit with; ToYaml() is what --write-config-to writes.
+//
+// Error texts are kube-scheduler's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "config/default_plugins.h"
+#include "config/plugin_args.h"
+#include "config/types.h"
+
+namespace berth::config {
+
+inline constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
+inline constexpr std::string_view kKind = "KubeSchedulerConfiguration";
+
+// Decodes, fills in defaults, validates.
+Result<KubeSchedulerConfiguration> Load(std::string_view text);
+
+// The two halves of Load(). `api_version` (may be null) receives the version of the text, which
+// validation names.
+Result<KubeSchedulerConfiguration> Decode(std::string_view text,
+                                          std::string* api_version = nullptr);
+Result<void> Validate(const KubeSchedulerConfiguration& config,
+                      std::string_view api_version = kApiVersion);
+
+// What kube-scheduler runs with when it is given no configuration.
+KubeSchedulerConfiguration Default();
+
+std::string ToJson(const KubeSchedulerConfiguration& config);
+std::string ToYaml(const KubeSchedulerConfiguration& config);
+
+// A plugin at an extension point.
+struct EnabledPlugin {
+  std::string name;
+  int32_t weight = 0;  // at Score, never 0; elsewhere 0
+
+  bool operator==(const EnabledPlugin&) const = default;
+};
+
+// A profile as the framework runs it.
+struct ResolvedProfile {
+  std::string scheduler_name;
+  std::optional<int32_t> percentage_of_nodes_to_score;  // absent: the configuration's
+  std::array<std::vector<EnabledPlugin>, kExtensionPointCount> points;  // in the order they run
+  std::vector<PluginConfig> plugin_config;  // of the plugins in use, sorted by name
+
+  const std::vector<EnabledPlugin>& At(ExtensionPoint point) const { return points[Index(point)]; }
+
+  // The arguments of a plugin in use, null if it has none of this type.
+  template <class Args>
+  const Args* ArgsOf(std::string_view plugin) const {
+    for (const PluginConfig& entry : plugin_config) {
+      if (entry.name == plugin) return std::get_if<Args>(&entry.args);
+    }
+    return nullptr;
+  }
+};
+
+// Plugins that are not in-tree, for profiles that enable them.
+struct ResolveOptions {
+  std::vector<InTreePlugin> out_of_tree;
+};
+
+struct Resolved {
+  std::vector<ResolvedProfile> profiles;  // in the order of the configuration
+  std::vector<Extender> extenders;        // in the order of use: ignorable ones last
+  KubeSchedulerConfiguration effective;   // what --write-config-to writes
+};
+
+// What kube-scheduler builds from a valid configuration, or why it cannot. Files named by extenders
+// are not read.
+Result<Resolved> Resolve(const KubeSchedulerConfiguration& config,
+                         const ResolveOptions& options = {});
+
+}  // namespace berth::config

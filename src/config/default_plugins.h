@@ -1,0 +1,59 @@
+// The in-tree plugins: which extension points each implements, and the default configuration of a
+// profile.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "config/types.h"
+
+namespace berth::config {
+
+// In the order the framework checks them.
+enum class ExtensionPoint : uint8_t {
+  kPreFilter,
+  kFilter,
+  kPostFilter,
+  kReserve,
+  kPreScore,
+  kScore,
+  kPreBind,
+  kBind,
+  kPostBind,
+  kPermit,
+  kPreEnqueue,
+  kQueueSort,
+};
+inline constexpr size_t kExtensionPointCount = 12;
+constexpr size_t Index(ExtensionPoint point) { return static_cast<size_t>(point); }
+
+// "preFilter": the field of Plugins. "PreFilterPlugin": the name in the framework's errors.
+std::string_view FieldName(ExtensionPoint point);
+std::string_view InterfaceName(ExtensionPoint point);
+const PluginSet& SetOf(const Plugins& plugins, ExtensionPoint point);
+PluginSet& SetOf(Plugins& plugins, ExtensionPoint point);
+
+struct InTreePlugin {
+  std::string_view name;
+  int32_t default_weight;  // in the default MultiPoint list; 0: none given
+  uint16_t points;         // a bit per ExtensionPoint
+
+  constexpr bool Implements(ExtensionPoint point) const {
+    return (points >> Index(point) & 1) != 0;
+  }
+};
+
+// All in-tree plugins, in the order of the default MultiPoint list.
+std::span<const InTreePlugin> InTreePlugins();
+// Null if there is no such plugin.
+const InTreePlugin* FindInTreePlugin(std::string_view name);
+
+Plugins DefaultPlugins();
+
+// The defaults with what a profile says on top, as v1's defaulting merges them.
+Plugins MergePlugins(Plugins defaults, const Plugins& custom);
+
+}  // namespace berth::config

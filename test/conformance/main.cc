@@ -1,0 +1,49 @@
+// berth-conformance: compares berth with what was recorded from the real kube-scheduler.
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "conformance/runner.h"
+
+namespace {
+
+constexpr char kUsage[] =
+    "usage: berth-conformance --values FILE\n"
+    "\n"
+    "  --values FILE    quantities, selectors, pod requests and other values\n"
+    "  --help           this text\n"
+    "\n"
+    "Files are JSON lines, plain or gzip-compressed. Prints how many cases matched and the first "
+    "differences.\n"
+    "Exit code: 0 all matched, 1 differences, 2 the command line or an input is wrong.\n";
+
+int UsageError(const std::string& what) {
+  std::fprintf(stderr, "berth-conformance: %s\n\n%s", what.c_str(), kUsage);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::map<std::string, std::string> flags{{"--values", ""}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--help" || arg == "-h") {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+    const size_t equals = arg.find('=');
+    const auto flag = flags.find(arg.substr(0, equals));
+    if (flag == flags.end()) return UsageError("unknown argument " + arg);
+    if (equals != std::string::npos) {
+      flag->second = arg.substr(equals + 1);
+    } else if (i + 1 < argc) {
+      flag->second = argv[++i];
+    } else {
+      return UsageError(arg + " needs a file");
+    }
+  }
+  if (!flags["--values"].empty()) return berth::conformance::RunValues(flags["--values"]);
+  return UsageError("nothing to compare");
+}

@@ -1,4 +1,5 @@
-// Two's-complement arithmetic that wraps around, as Go's does: amounts come from users and may be absurd.
+// Two's-complement arithmetic that wraps around, as Go's does: amounts come from users and may be
+// absurd.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/resource_name.h"
 #include "base/wrap.h"
 
 namespace berth::cluster {
@@ -22,7 +23,8 @@ Cluster::Cluster() : host_ports_(strings_.Intern("0.0.0.0")) {
   for (const ResourceId id : {kCpu, kMemory, kEphemeralStorage}) TrackResource(id);
 }
 
-// --- Nodes -----------------------------------------------------------------------------------------------------------
+// --- Nodes
+// -----------------------------------------------------------------------------------------------------------
 
 NodeIndex Cluster::RowFor(std::string_view name) {
   const StringId id = strings_.Intern(name);
@@ -41,22 +43,30 @@ NodeIndex Cluster::RowFor(std::string_view name) {
   return row;
 }
 
+// Columns end at a whole word of a NodeSet, so that a kernel may read 64 rows whatever the last
+// node is.
+size_t Cluster::PaddedRows() const {
+  return (records_.size() + NodeSet::kWordBits - 1) / NodeSet::kWordBits * NodeSet::kWordBits;
+}
+
 void Cluster::GrowTo(size_t rows) {
   records_.resize(rows);
   nodes_.Resize(rows);
   unschedulable_.Resize(rows);
   tainted_.Resize(rows);
+  const size_t padded = PaddedRows();
+  if (padded == pod_count_.size()) return;
   for (auto& column : resources_) {
     if (!column) continue;
-    column->allocatable.resize(rows);
-    column->requested.resize(rows);
+    column->allocatable.resize(padded);
+    column->requested.resize(padded);
   }
-  nonzero_cpu_.resize(rows);
-  nonzero_memory_.resize(rows);
-  pod_count_.resize(rows);
-  allowed_pods_.resize(rows);
-  taint_set_.resize(rows);
-  label_columns_.Resize(rows);
+  nonzero_cpu_.resize(padded);
+  nonzero_memory_.resize(padded);
+  pod_count_.resize(padded);
+  allowed_pods_.resize(padded);
+  taint_set_.resize(padded);
+  label_columns_.Resize(padded);
 }
 
 NodeIndex Cluster::SetNode(const api::Node& node) {
@@ -65,7 +75,9 @@ NodeIndex Cluster::SetNode(const api::Node& node) {
   ++node_generation_;
   const std::string zone = ZoneKey(node.metadata.labels);
   if (record.exists) {
-    if (tree_.Update(n, zone)) order_is_current_ = false;
+    // As in kube-scheduler, a node that changes zone moves in the order when the next node comes or
+    // goes.
+    tree_.Update(n, zone);
     images_.RemoveNode(n, record.images);
   } else {
     record.exists = true;
@@ -107,7 +119,7 @@ void Cluster::SetResources(NodeIndex n, const api::ResourceList& allocatable) {
       continue;
     }
     const bool fixed = name == "cpu" || name == "memory" || name == "ephemeral-storage";
-    if (!fixed && !api::IsScalarResourceName(name)) continue;
+    if (!fixed && !api::IsScalarResource(name)) continue;
     const ResourceId id = resource_names_.Intern(name);
     const int64_t amount = id == kCpu ? quantity.MilliValue() : quantity.Value();
     if (id >= kFirstScalar) record.scalar_allocatable.emplace_back(id, amount);
@@ -158,25 +170,28 @@ NodeIndex Cluster::FindNode(std::string_view name) const {
 
 std::span<const NodeIndex> Cluster::NodeOrder() const {
   if (!order_is_current_) {
-    order_ = tree_.List();
+    tree_.List(order_);
     order_is_current_ = true;
   }
   return order_;
 }
 
-// --- Columns ---------------------------------------------------------------------------------------------------------
+// --- Columns
+// ---------------------------------------------------------------------------------------------------------
 
 const LabelColumn& Cluster::Labels(StringId key) const {
-  return label_columns_.Get(
-      key, records_.size(), [&](size_t row) -> const NodeLabels& { return records_[row].labels; });
+  static const NodeLabels kNone;
+  return label_columns_.Get(key, PaddedRows(), [&](size_t row) -> const NodeLabels& {
+    return row < records_.size() ? records_[row].labels : kNone;
+  });
 }
 
 void Cluster::TrackResource(ResourceId id) {
   if (id >= resources_.size()) resources_.resize(id + 1);
   if (resources_[id]) return;
   auto column = std::make_unique<ResourceColumn>();
-  column->allocatable.resize(records_.size());
-  column->requested.resize(records_.size());
+  column->allocatable.resize(PaddedRows());
+  column->requested.resize(PaddedRows());
   for (NodeIndex n = 0; n < records_.size(); ++n) {
     for (const auto& [scalar, amount] : records_[n].scalar_allocatable) {
       if (scalar == id) column->allocatable[n] = amount;
@@ -185,14 +200,16 @@ void Cluster::TrackResource(ResourceId id) {
   resources_[id] = std::move(column);
 }
 
-// Every resource a shape mentions has its column before a pod of the shape is placed, so `requested` is complete.
+// Every resource a shape mentions has its column before a pod of the shape is placed, so
+// `requested` is complete.
 void Cluster::TrackShapeResources(const PodShape& shape) {
   for (const Amounts* amounts : {&shape.fit, &shape.on_node}) {
     for (const auto& [id, amount] : amounts->scalars) TrackResource(id);
   }
 }
 
-// --- Pods ------------------------------------------------------------------------------------------------------------
+// --- Pods
+// ------------------------------------------------------------------------------------------------------------
 
 void Cluster::FillPod(Pod& pod, const api::Pod& from) {
   const PodShape* old = pod.shape;

@@ -1,11 +1,13 @@
 // Cluster: the columnar table of nodes, and the pods on them.
 //
-// The one mutable state of the core. Object events and assumed pods change it; plugins read it. Everything about a node
-// that a predicate may look at is a column indexed by NodeIndex, or a table from a value to the nodes that have it.
+// The one mutable state of the core. Object events and assumed pods change it; plugins read it.
+// Everything about a node that a predicate may look at is a column indexed by NodeIndex, or a table
+// from a value to the nodes that have it.
 //
 // Threads: one writer; any number of readers while nobody writes.
-// Invariants: every column has Rows() entries; rows outside Nodes() are ghosts (their node object is gone or was never
-// seen, but pods are still bound to it) or free, and no scan looks at them.
+// Invariants: every column has Rows() entries, rounded up to a whole word of a NodeSet; rows
+// outside Nodes() are ghosts (their node object is gone or was never seen, but pods are still bound
+// to it) or free, and no scan looks at them.
 #pragma once
 
 #include <cstdint>
@@ -55,10 +57,12 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // --- Nodes -------------------------------------------------------------------------------------------------------
+  // --- Nodes
+  // -------------------------------------------------------------------------------------------------------
   // Adds the node or replaces what is known about it.
   NodeIndex SetNode(const api::Node& node);
-  // Forgets the node. Pods still bound to it keep their place on a ghost row. False when it was not there.
+  // Forgets the node. Pods still bound to it keep their place on a ghost row. False when it was not
+  // there.
   bool RemoveNode(std::string_view name);
 
   NodeIndex FindNode(std::string_view name) const;  // kNoNode when it does not exist
@@ -67,12 +71,14 @@ class Cluster {
   const NodeSet& Nodes() const { return nodes_; }
   size_t NodeCount() const { return node_count_; }
   size_t Rows() const { return records_.size(); }
-  // All nodes in kube-scheduler's order: zones take turns. Valid until the next SetNode or RemoveNode.
+  // All nodes in kube-scheduler's order: zones take turns. Valid until the next SetNode or
+  // RemoveNode.
   std::span<const NodeIndex> NodeOrder() const;
   // Changes whenever a node is added, removed or changed.
   uint64_t NodeGeneration() const { return node_generation_; }
 
-  // --- Columns -----------------------------------------------------------------------------------------------------
+  // --- Columns
+  // -----------------------------------------------------------------------------------------------------
   // Null when no pod has ever mentioned the resource.
   const ResourceColumn* Resource(ResourceId id) const {
     return id < resources_.size() ? resources_[id].get() : nullptr;
@@ -90,19 +96,24 @@ class Cluster {
   // The values nodes have for a label key. Makes the column on first use, so keep what it returns.
   const LabelColumn& Labels(StringId key) const;
 
-  // --- Names -------------------------------------------------------------------------------------------------------
-  // Dictionaries only grow, so asking for the id of a new name does not change the cluster in any way that shows.
+  // --- Names
+  // -------------------------------------------------------------------------------------------------------
+  // Dictionaries only grow, so asking for the id of a new name does not change the cluster in any
+  // way that shows.
   Dictionary& Strings() const { return strings_; }
   ResourceNames& Resources() const { return resource_names_; }
   // Makes sure `id` has a column from now on.
   void TrackResource(ResourceId id);
 
-  // --- Other objects -----------------------------------------------------------------------------------------------
+  // --- Other objects
+  // -----------------------------------------------------------------------------------------------
   const ObjectStore& Objects() const { return objects_; }
   ObjectStore& MutableObjects() { return objects_; }
 
-  // --- Pods --------------------------------------------------------------------------------------------------------
-  // Takes note of a pod. It is pending, unless spec.nodeName is set: then it is placed on that node.
+  // --- Pods
+  // --------------------------------------------------------------------------------------------------------
+  // Takes note of a pod. It is pending, unless spec.nodeName is set: then it is placed on that
+  // node.
   PodId AddPod(const api::Pod& pod);
   // Replaces what is known of a pod; its place follows spec.nodeName if that is set.
   void UpdatePod(PodId id, const api::Pod& pod);
@@ -126,6 +137,7 @@ class Cluster {
  private:
   NodeIndex RowFor(std::string_view name);  // existing, ghost or new row
   void GrowTo(size_t rows);
+  size_t PaddedRows() const;
   void SetResources(NodeIndex n, const api::ResourceList& allocatable);
   void SetLabels(NodeIndex n, const api::StringMap& labels);
   void ClearNode(NodeIndex n);

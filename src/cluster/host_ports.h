@@ -1,6 +1,7 @@
 // Host ports: what pods ask of their node, and who holds what.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <vector>
@@ -19,23 +20,28 @@ struct HostPort {
   bool operator==(const HostPort&) const = default;
 };
 
-// Which nodes have which host ports taken. Lookups cost the nodes that use the port, not the nodes that exist.
+// Which nodes have which host ports taken. Lookups cost the nodes that use the port, not the nodes
+// that exist.
 class HostPortTable {
  public:
   // `any_ip` is the id of "0.0.0.0", which conflicts with every address.
   explicit HostPortTable(StringId any_ip) : any_ip_(any_ip) {}
 
-  // As kube-scheduler, a port is taken or free: two pods that share one give it back with the first that leaves.
+  // As kube-scheduler, a port is taken or free: two pods that share one give it back with the first
+  // that leaves.
   void Take(NodeIndex node, const HostPort& port);
   void Release(NodeIndex node, const HostPort& port);
 
-  // Calls f(NodeIndex) for every node where `wanted` conflicts with a port in use (a node may be reported twice).
+  // Calls f(NodeIndex) for every node in [first, end) where `wanted` conflicts with a port in use.
+  // A node may be reported more than once.
   template <class F>
-  void ForEachConflict(const HostPort& wanted, F&& f) const {
+  void ForEachConflict(const HostPort& wanted, NodeIndex first, NodeIndex end, F&& f) const {
     const auto it = uses_.find(Key(wanted));
     if (it == uses_.end()) return;
-    for (const Use& use : it->second) {
-      if (wanted.ip == any_ip_ || use.ip == any_ip_ || use.ip == wanted.ip) f(use.node);
+    const auto& uses = it->second;
+    for (auto use = std::lower_bound(uses.begin(), uses.end(), Use{first, 0});
+         use != uses.end() && use->node < end; ++use) {
+      if (wanted.ip == any_ip_ || use->ip == any_ip_ || use->ip == wanted.ip) f(use->node);
     }
   }
 

@@ -1,4 +1,5 @@
-// Small integers that stand for things with names. Inside the core nothing is compared or hashed by name.
+// Small integers that stand for things with names. Inside the core nothing is compared or hashed by
+// name.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ inline constexpr NodeIndex kNoNode = std::numeric_limits<NodeIndex>::max();
 using StringId = uint32_t;
 inline constexpr StringId kNoString = std::numeric_limits<StringId>::max();
 
-// A resource name. The first three are fixed; every other name (extended resources, hugepages, …) follows.
+// A resource name. The first three are fixed; every other name (extended resources, hugepages, …)
+// follows.
 using ResourceId = uint32_t;
 inline constexpr ResourceId kCpu = 0;               // in thousandths of a core
 inline constexpr ResourceId kMemory = 1;            // in bytes

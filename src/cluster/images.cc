@@ -11,7 +11,8 @@ std::vector<StringId> ImageTable::AddNode(NodeIndex node,
   for (const api::ContainerImage& image : images) {
     for (const std::string& name : image.names) held.push_back(strings.Intern(name));
   }
-  // The first mention of a name decides its size, so names are taken in order before duplicates are dropped.
+  // The first mention of a name decides its size, so names are taken in order before duplicates are
+  // dropped.
   size_t next = 0;
   for (const api::ContainerImage& image : images) {
     for (size_t i = 0; i < image.names.size(); ++i) {

@@ -1,7 +1,8 @@
-// Node labels as columns: for a label key that some pod or rule asks about, the value each node has.
+// Node labels as columns: for a label key that some pod or rule asks about, the value each node
+// has.
 //
-// A column is made the first time its key is asked for and kept up to date from then on, so keys nobody asks about cost
-// nothing per node beyond the node's own label list.
+// A column is made the first time its key is asked for and kept up to date from then on, so keys
+// nobody asks about cost nothing per node beyond the node's own label list.
 #pragma once
 
 #include <algorithm>
@@ -25,37 +26,56 @@ inline StringId LabelValue(const NodeLabels& labels, StringId key) {
   return it != labels.end() && it->first == key ? it->second : kNoString;
 }
 
+// One label key over all nodes. Values are numbered from 1 in order of appearance, so they can
+// index small tables: a predicate is decided once per value, a topology domain is a code. Numbers
+// are never reused.
 struct LabelColumn {
-  std::vector<StringId> values;  // by row; kNoString where the node lacks the key or does not exist
+  static constexpr uint32_t kAbsent = 0;
+
+  std::vector<uint32_t> codes;  // by row; kAbsent where the node lacks the key or does not exist
+  std::vector<StringId> values{kNoString};  // by code
+  boost::unordered_flat_map<StringId, uint32_t> code_of_value;
+
+  // The code of a value, kAbsent when no node ever had it.
+  uint32_t CodeOf(StringId value) const {
+    const auto it = code_of_value.find(value);
+    return it == code_of_value.end() ? kAbsent : it->second;
+  }
+
+  void SetRow(size_t row, StringId value) {
+    if (value == kNoString) {
+      codes[row] = kAbsent;
+      return;
+    }
+    const auto [it, inserted] =
+        code_of_value.try_emplace(value, static_cast<uint32_t>(values.size()));
+    if (inserted) values.push_back(value);
+    codes[row] = it->second;
+  }
 };
 
 class LabelColumns {
  public:
-  // The column for `key`, made from `rows` (labels by row) on first use. The reference stays valid.
+  // The column for `key`, made from `rows` rows (labels by row) on first use. The reference stays
+  // valid.
   template <class LabelsOfRow>
   const LabelColumn& Get(StringId key, size_t rows, LabelsOfRow&& labels_of_row) {
     auto& slot = columns_[key];
     if (!slot) {
       slot = std::make_unique<LabelColumn>();
-      slot->values.resize(rows, kNoString);
+      slot->codes.resize(rows, LabelColumn::kAbsent);
       for (size_t row = 0; row < rows; ++row) {
-        slot->values[row] = LabelValue(labels_of_row(row), key);
+        slot->SetRow(row, LabelValue(labels_of_row(row), key));
       }
     }
     return *slot;
   }
 
-  // Null when nobody asked for the key yet.
-  const LabelColumn* Find(StringId key) const {
-    const auto it = columns_.find(key);
-    return it == columns_.end() ? nullptr : it->second.get();
-  }
-
   void Resize(size_t rows) {
-    for (auto& [key, column] : columns_) column->values.resize(rows, kNoString);
+    for (auto& [key, column] : columns_) column->codes.resize(rows, LabelColumn::kAbsent);
   }
   void SetRow(NodeIndex row, const NodeLabels& labels) {
-    for (auto& [key, column] : columns_) column->values[row] = LabelValue(labels, key);
+    for (auto& [key, column] : columns_) column->SetRow(row, LabelValue(labels, key));
   }
 
  private:

@@ -1,8 +1,8 @@
 // NodeSet: a set of rows of the node table, one bit each.
 //
-// A Filter narrows one, a Score reads one. Words are exposed because that is what makes scans fast: a kernel looks at
-// 64 nodes at a time and skips words that are zero.
-// Invariant: bits at and beyond Capacity() are zero.
+// A Filter narrows one, a Score reads one. Words are exposed because that is what makes scans fast:
+// a kernel looks at 64 nodes at a time and skips words that are zero. Invariant: bits at and beyond
+// Capacity() are zero.
 #pragma once
 
 #include <bit>
@@ -66,7 +66,8 @@ class NodeSet {
   template <class F>
   static void ForEachBit(uint64_t word, size_t word_index, F&& f) {
     while (word != 0) {
-      f(static_cast<NodeIndex>(word_index * kWordBits + static_cast<size_t>(std::countr_zero(word))));
+      f(static_cast<NodeIndex>(word_index * kWordBits +
+                               static_cast<size_t>(std::countr_zero(word))));
       word &= word - 1;
     }
   }

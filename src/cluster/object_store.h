@@ -29,7 +29,8 @@
 
 namespace berth::cluster {
 
-// Objects of one kind. Iteration is in order of first arrival, so that runs with equal inputs do equal things.
+// Objects of one kind. Iteration is in order of first arrival, so that runs with equal inputs do
+// equal things.
 template <class T>
 class Store {
  public:

@@ -1,4 +1,5 @@
-// Pod: one pod as the scheduler knows it, pending or placed. What it shares with its siblings is in its PodShape.
+// Pod: one pod as the scheduler knows it, pending or placed. What it shares with its siblings is in
+// its PodShape.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,10 @@ struct Pod {
   std::string node_name;            // spec.nodeName
   std::string nominated_node_name;  // status.nominatedNodeName
   api::Time creation_timestamp;
-  api::Time start_time;  // zero: not started
+  api::Time start_time;      // zero: not started
   bool terminating = false;  // has a deletionTimestamp
-  // Deleted by a preemption that is still under way (condition DisruptionTarget, reason PreemptionByScheduler).
+  // Deleted by a preemption that is still under way (condition DisruptionTarget, reason
+  // PreemptionByScheduler).
   bool preempted = false;
   // Which generated ResourceClaim stands for which entry of spec.resourceClaims.
   std::vector<api::PodResourceClaimStatus> resource_claim_statuses;

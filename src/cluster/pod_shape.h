@@ -1,7 +1,8 @@
 // PodShape: everything scheduling reads from a pod, but for its identity and its place.
 //
-// Pods made from one template have equal shapes and share one PodShape object, so what is derived from a pod (requests as
-// integers, ports, images, what plugins compile from selectors) is derived once per template. Shapes are immutable.
+// Pods made from one template have equal shapes and share one PodShape object, so what is derived
+// from a pod (requests as integers, ports, images, what plugins compile from selectors) is derived
+// once per template. Shapes are immutable.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +20,26 @@ namespace berth::cluster {
 class ResourceNames;
 
 struct PodShape {
-  uint32_t id = 0;      // dense: index for side tables. Reused after the last pod of the shape is gone.
+  uint32_t id = 0;  // dense: index for side tables. Reused after the last pod of the shape is gone.
   uint64_t serial = 0;  // never reused: tells a reused id from the old one
 
   std::string namespace_;
   int32_t priority = 0;
   bool never_preempts = false;  // preemptionPolicy: Never
 
-  Amounts fit;           // what NodeResourcesFit compares with the node's free amounts
-  Amounts on_node;       // what the pod adds to its node once placed
+  Amounts fit;  // what NodeResourcesFit compares with the node's free amounts
+  Amounts
+      on_node;  // what the pod adds to its node once placed; also what balanced allocation scores
   int64_t nonzero_cpu = 0;     // as on_node, with 100m per container that asks for none
   int64_t nonzero_memory = 0;  // as on_node, with 200 MiB per container that asks for none
-  Amounts fit_score;       // what the allocation scores of NodeResourcesFit add to a node
-  Amounts balanced_score;  // what NodeResourcesBalancedAllocation adds to a node
+  Amounts fit_score;           // what the allocation scores of NodeResourcesFit add to a node
 
   std::vector<HostPort> host_ports;  // wanted on the node, port > 0
   std::vector<StringId> images;      // of init and main containers, normalised, in order
   std::vector<std::string> scheduling_gates;
 
-  // The pod this shape was first seen on: spec and labels hold for all its pods; name, uid and status do not.
-  // Parts that scheduling does not read are empty.
+  // The pod this shape was first seen on: spec and labels hold for all its pods; name, uid and
+  // status do not. Parts that scheduling does not read are empty.
   api::Pod source;
 };
 

@@ -29,12 +29,6 @@ class ResourceNames {
   Dictionary names_;
 };
 
-// Is `name` counted as a scalar resource (extended, hugepages, attachable volumes, or any name with a prefix that
-// Kubernetes does not own)? Other unknown names are ignored by the scheduler.
-bool IsScalarResourceName(std::string_view name);
-// Is `name` an extended resource: qualified, outside the kubernetes.io domain, not prefixed with "requests."?
-bool IsExtendedResourceName(std::string_view name);
-
 // One resource over all nodes, by row.
 struct ResourceColumn {
   std::vector<int64_t> allocatable;

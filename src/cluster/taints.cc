@@ -12,7 +12,8 @@ TaintSetId TaintSets::Intern(const std::vector<api::Taint>& taints) {
       fmt::format_to(std::back_inserter(key), "{}:{}", part->size(), *part);
     }
   }
-  const auto [it, inserted] = ids_.try_emplace(std::move(key), static_cast<TaintSetId>(sets_.size()));
+  const auto [it, inserted] =
+      ids_.try_emplace(std::move(key), static_cast<TaintSetId>(sets_.size()));
   if (inserted) {
     sets_.push_back(taints);
     for (api::Taint& taint : sets_.back()) taint.time_added.reset();

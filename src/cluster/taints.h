@@ -1,4 +1,5 @@
-// Taint sets: nodes with equal taints share one id, so tolerations are checked once per distinct set, not once per node.
+// Taint sets: nodes with equal taints share one id, so tolerations are checked once per distinct
+// set, not once per node.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class TaintSets {
  public:
   TaintSets() { sets_.emplace_back(); }
 
-  // The id of `taints`, in the order given (the order decides which taint is named first). timeAdded is ignored.
+  // The id of `taints`, in the order given (the order decides which taint is named first).
+  // timeAdded is ignored.
   TaintSetId Intern(const std::vector<api::Taint>& taints);
 
   const std::vector<api::Taint>& Get(TaintSetId id) const { return sets_[id]; }

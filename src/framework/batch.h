@@ -1,8 +1,8 @@
 // Batches: the part of the node table a plugin looks at in one call.
 //
-// Filter and Score work on node sets. The runtime cuts the table into ranges of whole 64-bit words, so that a search may
-// stop early and several threads may work on one cycle without sharing a word. A plugin sees one range at a time and
-// must not look at verdicts or scores of other rows.
+// Filter and Score work on node sets. The runtime cuts the table into ranges of whole 64-bit words,
+// so that a search may stop early and several threads may work on one cycle without sharing a word.
+// A plugin sees one range at a time and must not look at verdicts or scores of other rows.
 #pragma once
 
 #include <cstddef>
@@ -82,7 +82,8 @@ class ScoreBatch {
   size_t FirstWord() const { return first_; }
   size_t EndWord() const { return end_; }
   uint64_t Word(size_t w) const { return words_[w]; }
-  // Indexed by NodeIndex. Rows that are not feasible may be written with anything.
+  // Indexed by NodeIndex. Rows of the batch's words that are not feasible may be written with
+  // anything.
   int64_t* Scores() const { return scores_; }
 
   template <class F>
@@ -97,8 +98,8 @@ class ScoreBatch {
   size_t end_;
 };
 
-// All raw (then normalised) scores of one plugin in one cycle. When every feasible node has the same score only one
-// number is kept.
+// All raw (then normalised) scores of one plugin in one cycle. When every feasible node has the
+// same score only one number is kept.
 class ScoreColumn {
  public:
   bool IsUniform() const { return uniform_; }

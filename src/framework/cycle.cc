@@ -10,7 +10,8 @@
 namespace berth::framework {
 namespace {
 
-// Words (of 64 nodes) a range has: small enough that its columns stay in the first-level cache from filter to filter.
+// Words (of 64 nodes) a range has: small enough that its columns stay in the first-level cache from
+// filter to filter.
 constexpr size_t kRangeWords = 16;
 // From this many words on, a scan is worth spreading over the executor.
 constexpr size_t kParallelWords = 256;
@@ -37,9 +38,13 @@ void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   restriction_.nodes.clear();
   restricting_.clear();
   if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
+  for (size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i]) profile_.At(static_cast<uint8_t>(i)).BeginCycle(*context_, states_[i].get());
+  }
 }
 
-// --- PreFilter -------------------------------------------------------------------------------------------------------
+// --- PreFilter
+// -------------------------------------------------------------------------------------------------------
 
 Status Cycle::RunPreFilter() {
   Status outcome;
@@ -100,7 +105,8 @@ Status Cycle::NoNodeLeft() const {
       fmt::format("node(s) didn't satisfy plugin(s) [{}] simultaneously", fmt::join(names, " ")));
 }
 
-// --- Filter ----------------------------------------------------------------------------------------------------------
+// --- Filter
+// ----------------------------------------------------------------------------------------------------------
 
 void Cycle::RunFilter(NodeSet& nodes, size_t first_word, size_t end_word) {
   FilterBatch batch(nodes, verdicts_, first_word, end_word);
@@ -112,8 +118,7 @@ void Cycle::RunFilter(NodeSet& nodes, size_t first_word, size_t end_word) {
 }
 
 void Cycle::RunFilter(NodeSet& nodes) {
-  ForRanges(nodes.Words().size(),
-            [&](size_t first, size_t end) { RunFilter(nodes, first, end); });
+  ForRanges(nodes.Words().size(), [&](size_t first, size_t end) { RunFilter(nodes, first, end); });
 }
 
 // Cuts `words` into cache-sized ranges; spreads them over the executor when there are many.
@@ -138,7 +143,8 @@ std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
   return reasons;
 }
 
-// --- Score -----------------------------------------------------------------------------------------------------------
+// --- Score
+// -----------------------------------------------------------------------------------------------------------
 
 Status Cycle::RunPreScore(const NodeSet& feasible) {
   std::fill(score_skipped_.begin(), score_skipped_.end(), 0);
@@ -157,7 +163,8 @@ Status Cycle::RunPreScore(const NodeSet& feasible) {
 
 Status Cycle::RunScore(const NodeSet& feasible) {
   if (Status status = RunPreScore(feasible); !status.Ok()) return status;
-  const size_t rows = feasible.Capacity();
+  // Whole words, so that a kernel may write all 64 scores of one.
+  const size_t rows = feasible.Words().size() * NodeSet::kWordBits;
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (score_skipped_[i] != 0) continue;
     const auto& [plugin, index, weight] = profile_.score[i];
@@ -239,7 +246,7 @@ Status Cycle::AddUp(const NodeSet& feasible) {
   }
   total_.SetUniform(base);
   if (!dense) return {};
-  const size_t rows = feasible.Capacity();
+  const size_t rows = feasible.Words().size() * NodeSet::kWordBits;
   int64_t* total = total_.MakeDense(rows);
   std::fill(total, total + rows, base);
   for (size_t i = 0; i < profile_.score.size(); ++i) {

@@ -1,7 +1,8 @@
 // Cycle: one pod's way through the extension points of a profile, on sets of nodes.
 //
-// Made once per profile and used for pod after pod, so its tables are allocated once. A cycle reads the cluster and
-// changes nothing in it. What it found stays readable until the next Begin: verdicts, feasible nodes, scores.
+// Made once per profile and used for pod after pod, so its tables are allocated once. A cycle reads
+// the cluster and changes nothing in it. What it found stays readable until the next Begin:
+// verdicts, feasible nodes, scores.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +31,16 @@ class Cycle {
   const CycleContext& context() const { return *context_; }
 
   // --- PreFilter
-  // Success, a rejection, or an error. On success `restriction()` says which nodes are worth looking at.
+  // Success, a rejection, or an error. On success `restriction()` says which nodes are worth
+  // looking at.
   Status RunPreFilter();
   const PreFilterResult& restriction() const { return restriction_; }
   // Plugins that restricted the nodes, in profile order.
   const std::vector<uint8_t>& restricting_plugins() const { return restricting_; }
 
   // --- Filter
-  // Rejects from `nodes`, within the words [first_word, end_word), every node a filter refuses; verdicts() says why.
+  // Rejects from `nodes`, within the words [first_word, end_word), every node a filter refuses;
+  // verdicts() says why.
   void RunFilter(NodeSet& nodes, size_t first_word, size_t end_word);
   // The same over the whole set, spread over the executor when the set is large.
   void RunFilter(NodeSet& nodes);
@@ -47,7 +50,8 @@ class Cycle {
   std::vector<std::string> Reasons(const Verdict& verdict) const;
 
   // --- Score
-  // PreScore, Score, Normalize and weights over `feasible`. An error when a plugin fails or leaves 0..100.
+  // PreScore, Score, Normalize and weights over `feasible`. An error when a plugin fails or leaves
+  // 0..100.
   Status RunScore(const NodeSet& feasible);
   // After RunScore: was this score plugin (position in profile().score) left out for this pod?
   bool ScoreSkipped(size_t i) const { return score_skipped_[i] != 0; }
@@ -55,8 +59,8 @@ class Cycle {
   int64_t NormalizedScore(size_t i, NodeIndex n) const { return Normalized(i).Get(n); }
   int64_t TotalScore(NodeIndex n) const { return total_.Get(n); }
   const ScoreColumn& total() const { return total_; }
-  // Keep raw scores apart from normalised ones, at the price of a copy. Off: RawScore of a plugin that normalises is
-  // its normalised score.
+  // Keep raw scores apart from normalised ones, at the price of a copy. Off: RawScore of a plugin
+  // that normalises is its normalised score.
   void set_keep_raw(bool keep) { keep_raw_ = keep; }
 
   PluginState* state(uint8_t plugin) { return states_[plugin].get(); }
@@ -77,7 +81,8 @@ class Cycle {
   const Profile& profile_;
   Executor* executor_;
   std::optional<CycleContext> context_;
-  std::vector<std::unique_ptr<PluginState>> states_;  // by plugin position; null where a plugin keeps none
+  std::vector<std::unique_ptr<PluginState>>
+      states_;  // by plugin position; null where a plugin keeps none
 
   std::vector<uint8_t> filter_skipped_;  // by plugin position
   PreFilterResult restriction_;

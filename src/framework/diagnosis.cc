@@ -10,7 +10,8 @@
 namespace berth::framework {
 namespace {
 
-// How many nodes were refused with each reason. Equal verdicts have equal words, so text is made once per distinct one.
+// How many nodes were refused with each reason. Equal verdicts have equal words, so text is made
+// once per distinct one.
 std::map<std::string, size_t> CountReasons(const Cycle& cycle, const Diagnosis& diagnosis) {
   std::unordered_map<uint64_t, std::pair<Verdict, size_t>> distinct;
   size_t rejected = 0;

@@ -1,7 +1,7 @@
 // Executor: runs the parts of one wide scan, here or on a pool the host provides.
 //
-// The core starts no threads. A host that has cores to spare hands in an executor; without one every scan is serial.
-// Which executor is used never changes an answer, only its speed.
+// The core starts no threads. A host that has cores to spare hands in an executor; without one
+// every scan is serial. Which executor is used never changes an answer, only its speed.
 #pragma once
 
 #include <cstddef>

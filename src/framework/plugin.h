@@ -1,9 +1,9 @@
 // The extension points, in kube-scheduler's vocabulary. A plugin derives from the points it serves.
 //
-// Filter and Score speak about sets of nodes (batch.h). What a plugin computes once per pod it keeps in a PluginState,
-// made once per Cycle object and reused, so that a cycle allocates nothing in steady state.
-// Threads: everything but Filter and Score is called from the thread that runs the cycle; Filter and Score may be called
-// from several threads at once, for disjoint ranges of nodes.
+// Filter and Score speak about sets of nodes (batch.h). What a plugin computes once per pod it
+// keeps in a PluginState, made once per Cycle object and reused, so that a cycle allocates nothing
+// in steady state. Threads: everything but Filter and Score is called from the thread that runs the
+// cycle; Filter and Score may be called from several threads at once, for disjoint ranges of nodes.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/core/binding.h"
 #include "api/core/pod.h"
+#include "api/core/reference.h"
 #include "cluster/cluster.h"
 #include "framework/batch.h"
 #include "framework/status.h"
@@ -23,7 +23,8 @@ namespace berth::framework {
 
 inline constexpr int64_t kMaxNodeScore = 100;
 
-// What an answer depends on, and so which cluster changes make an earlier answer stale. Bits combine.
+// What an answer depends on, and so which cluster changes make an earlier answer stale. Bits
+// combine.
 enum Dependency : uint32_t {
   kOnNodeObject = 1u << 0,  // the node's labels, taints, images, allocatable, spec
   kOnNodePods = 1u << 1,    // the pods placed on the node itself
@@ -38,7 +39,8 @@ enum Dependency : uint32_t {
 class Cycle;
 struct Diagnosis;
 
-// Per-cycle memory of one plugin. Derive from it; the runtime makes one per Cycle with Plugin::NewState.
+// Per-cycle memory of one plugin. Derive from it; the runtime makes one per Cycle with
+// Plugin::NewState.
 class PluginState {
  public:
   virtual ~PluginState() = default;
@@ -59,6 +61,10 @@ class Plugin {
   virtual std::string_view Name() const = 0;
 
   virtual std::unique_ptr<PluginState> NewState() const { return nullptr; }
+
+  // Called first in every cycle, on the cycle's own thread, for plugins that keep a state: the
+  // place to look up what was derived from the pod's shape before.
+  virtual void BeginCycle(const CycleContext&, PluginState*) const {}
 
   // What this plugin's verdicts and raw scores depend on. The default is always right.
   virtual uint32_t DependsOn() const { return kOnEverything; }
@@ -85,7 +91,7 @@ class QueueSortPlugin : public virtual Plugin {
 // A PreFilter plugin may name the only nodes worth looking at.
 struct PreFilterResult {
   bool all_nodes = true;
-  std::vector<NodeIndex> nodes;  // when !all_nodes; unknown node names are left out
+  std::vector<NodeIndex> nodes;         // when !all_nodes; unknown node names are left out
   std::vector<std::string> node_names;  // the names as given, known or not, sorted and unique
 };
 
@@ -94,8 +100,8 @@ class PreFilterPlugin : public virtual Plugin {
   // Skip: this plugin's Filter need not be asked about this pod.
   virtual Status PreFilter(const CycleContext&, PluginState*, PreFilterResult* result) const = 0;
 
-  // For plugins whose state counts pods: the state as if `pod` were added to / removed from `node`. The cluster has
-  // been changed already when this is called.
+  // For plugins whose state counts pods: the state as if `pod` were added to / removed from `node`.
+  // The cluster has been changed already when this is called.
   virtual bool HasExtensions() const { return false; }
   virtual Status AddPod(const CycleContext&, PluginState*, const cluster::Pod&, NodeIndex) const {
     return {};
@@ -123,9 +129,9 @@ struct PostFilterResult {
 // Called when no node passed. May make room.
 class PostFilterPlugin : public virtual Plugin {
  public:
-  // Success: the pod will fit once `result` has been carried out. Unschedulable: this plugin cannot help, the reasons
-  // become part of the failure message, and the next plugin is asked. `cycle` may be used to filter again on a cluster
-  // that is changed and changed back.
+  // Success: the pod will fit once `result` has been carried out. Unschedulable: this plugin cannot
+  // help, the reasons become part of the failure message, and the next plugin is asked. `cycle` may
+  // be used to filter again on a cluster that is changed and changed back.
   virtual Status PostFilter(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
                             PostFilterResult* result) = 0;
 };
@@ -138,8 +144,8 @@ class PreScorePlugin : public virtual Plugin {
 
 class ScorePlugin : public virtual Plugin {
  public:
-  // Called after PreScore and before Score. If the raw score is the same on every feasible node, that score; then Score
-  // is not called.
+  // Called after PreScore and before Score. If the raw score is the same on every feasible node,
+  // that score; then Score is not called.
   virtual std::optional<int64_t> UniformScore(const CycleContext&, PluginState*,
                                               const NodeSet& /*feasible*/) const {
     return std::nullopt;
@@ -155,7 +161,8 @@ class ScorePlugin : public virtual Plugin {
 
 class ReservePlugin : public virtual Plugin {
  public:
-  // Called when `node` was chosen and the pod assumed there. On failure Unreserve runs on all, in reverse order.
+  // Called when `node` was chosen and the pod assumed there. On failure Unreserve runs on all, in
+  // reverse order.
   virtual Status Reserve(const CycleContext&, PluginState*, NodeIndex node) = 0;
   virtual void Unreserve(const CycleContext&, PluginState*, NodeIndex node) = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,14 +44,15 @@ struct ServedScore {
 
 class Profile {
  public:
-  // Makes every plugin that `resolved` names at some extension point. `registry` must hold them all.
+  // Makes every plugin that `resolved` names at some extension point. `registry` must hold them
+  // all.
   static Result<std::unique_ptr<Profile>> Make(const config::ResolvedProfile& resolved,
                                                std::span<const RegistryRow> registry,
                                                const PluginHandle& handle);
 
   const std::string& Name() const { return name_; }
-  // Own value if set, else the global one; 0 means "the default".
-  int32_t PercentageOfNodesToScore() const { return percentage_; }
+  // Absent: the configuration's holds.
+  std::optional<int32_t> PercentageOfNodesToScore() const { return percentage_; }
 
   // The plugin table. Verdict::plugin and PluginState positions index it.
   std::span<const std::unique_ptr<Plugin>> Plugins() const { return plugins_; }
@@ -70,8 +72,16 @@ class Profile {
  private:
   Profile() = default;
 
+  // The position of plugin `name`, made on first mention.
+  Result<uint8_t> PluginAt(std::string_view name, const config::ResolvedProfile& resolved,
+                           std::span<const RegistryRow> registry, const PluginHandle& handle);
+  template <class Point>
+  Result<void> Fill(config::ExtensionPoint point, std::vector<Served<Point>>* served,
+                    const config::ResolvedProfile& resolved, std::span<const RegistryRow> registry,
+                    const PluginHandle& handle);
+
   std::string name_;
-  int32_t percentage_ = 0;
+  std::optional<int32_t> percentage_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
 };
 

@@ -1,7 +1,8 @@
 // Verdicts: why a node was refused, without text.
 //
-// A verdict names the plugin, the code and a reason id whose meaning is the plugin's own; two nodes refused with equal
-// verdicts in one cycle are refused with equal words. Text is made only when someone reads it (Plugin::Reasons).
+// A verdict names the plugin, the code and a reason id whose meaning is the plugin's own; two nodes
+// refused with equal verdicts in one cycle are refused with equal words. Text is made only when
+// someone reads it (Plugin::Reasons).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct Verdict {
 };
 static_assert(sizeof(Verdict) == 8);
 
-// One verdict per row. Meaningful only for rows a filter has rejected in the current cycle: rows are not reset.
+// One verdict per row. Meaningful only for rows a filter has rejected in the current cycle: rows
+// are not reset.
 using VerdictTable = std::vector<Verdict>;
 
 }  // namespace berth::framework

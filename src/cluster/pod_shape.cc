@@ -1,0 +1,225 @@
+#include "cluster/pod_shape.h"
+
+#include <utility>
+
+#include "api/image_name.h"
+#include "api/json.h"
+#include "api/pod_requests.h"
+#include "cluster/resources.h"
+
+namespace berth::cluster {
+namespace {
+
+// Appends parts so that different lists of parts give different bytes: every text carries its
+// length.
+class KeyWriter {
+ public:
+  explicit KeyWriter(std::string* out) : out_(*out) {}
+
+  void Text(std::string_view text) {
+    Number(text.size());
+    out_ += text;
+  }
+  void Number(uint64_t n) {
+    while (n >= 0x80) {
+      out_ += static_cast<char>(n | 0x80);
+      n >>= 7;
+    }
+    out_ += static_cast<char>(n);
+  }
+  template <class T>
+  void Json(const T& value) {
+    Text(api::ToJson(value));
+  }
+  void Map(const api::StringMap& map) {
+    Number(map.size());
+    for (const auto& [key, value] : map) {
+      Text(key);
+      Text(value);
+    }
+  }
+  void Resources(const api::ResourceList& list) {
+    Number(list.size());
+    for (const auto& [name, quantity] : list) {
+      Text(name);
+      Text(quantity.String());
+    }
+  }
+
+ private:
+  std::string& out_;
+};
+
+void WriteContainers(const std::vector<api::Container>& containers, KeyWriter& key) {
+  key.Number(containers.size());
+  for (const api::Container& c : containers) {
+    key.Text(c.name);
+    key.Text(c.image);
+    key.Text(c.restart_policy.value_or(""));
+    key.Resources(c.resources.requests);
+    key.Resources(c.resources.limits);
+    uint64_t host_ports = 0;
+    for (const api::ContainerPort& port : c.ports) host_ports += port.host_port > 0;
+    key.Number(host_ports);
+    for (const api::ContainerPort& port : c.ports) {
+      if (port.host_port <= 0) continue;
+      key.Number(static_cast<uint64_t>(port.host_port));
+      key.Text(port.protocol);
+      key.Text(port.host_ip);
+    }
+  }
+}
+
+// Volumes the scheduler looks at; the others (config maps, tokens with generated names, …) differ
+// from pod to pod without meaning anything.
+bool IsSchedulingVolume(const api::Volume& v) {
+  return v.gce_persistent_disk || v.aws_elastic_block_store || v.iscsi ||
+         v.persistent_volume_claim || v.rbd || v.cinder || v.azure_file || v.vsphere_volume ||
+         v.azure_disk || v.portworx_volume || v.csi || v.ephemeral;
+}
+
+// Requests of a pod that is resized in place also depend on what its kubelet reports.
+void WriteStatus(const api::PodStatus& status, KeyWriter& key) {
+  for (const auto* list : {&status.init_container_statuses, &status.container_statuses}) {
+    for (const api::ContainerStatus& c : *list) {
+      if (c.allocated_resources.empty() && !c.resources) continue;
+      key.Text(c.name);
+      key.Resources(c.allocated_resources);
+      if (c.resources) key.Resources(c.resources->requests);
+    }
+  }
+  for (const api::PodCondition& c : status.conditions) {
+    if (c.type != "PodResizePending" && c.type != "PodResizeInProgress") continue;
+    key.Text(c.type);
+    key.Text(c.status);
+    key.Text(c.reason);
+  }
+  key.Text(status.resize);
+}
+
+// The controllers whose selectors default topology spreading looks up.
+const api::OwnerReference* SpreadingController(const api::Pod& pod) {
+  for (const api::OwnerReference& owner : pod.metadata.owner_references) {
+    if (!owner.controller.value_or(false)) continue;
+    const bool counts = owner.kind == "ReplicaSet" || owner.kind == "StatefulSet" ||
+                        owner.kind == "ReplicationController";
+    return counts ? &owner : nullptr;
+  }
+  return nullptr;
+}
+
+Amounts ToAmounts(const api::ResourceAmounts& from, ResourceNames& resources) {
+  Amounts to;
+  to.cpu = from.milli_cpu;
+  to.memory = from.memory;
+  to.ephemeral_storage = from.ephemeral_storage;
+  for (const auto& [name, amount] : from.scalars) {
+    to.scalars.emplace_back(resources.Intern(name), amount);
+  }
+  return to;
+}
+
+void AddHostPorts(const api::Container& container, Dictionary& strings,
+                  std::vector<HostPort>* ports) {
+  for (const api::ContainerPort& p : container.ports) {
+    if (p.host_port <= 0) continue;
+    ports->push_back({strings.Intern(p.host_ip.empty() ? "0.0.0.0" : std::string_view(p.host_ip)),
+                      strings.Intern(p.protocol.empty() ? "TCP" : std::string_view(p.protocol)),
+                      p.host_port});
+  }
+}
+
+// The parts of a pod that scheduling reads, for plugins that compile from the API object.
+api::Pod SchedulingParts(const api::Pod& pod) {
+  api::Pod kept;
+  kept.metadata.namespace_ = pod.metadata.namespace_;
+  kept.metadata.labels = pod.metadata.labels;
+  if (const auto* owner = SpreadingController(pod)) kept.metadata.owner_references = {*owner};
+  kept.spec = pod.spec;
+  std::erase_if(kept.spec.volumes, [](const api::Volume& v) { return !IsSchedulingVolume(v); });
+  kept.spec.ephemeral_containers.clear();
+  kept.spec.node_name.clear();
+  return kept;
+}
+
+}  // namespace
+
+void AppendShapeKey(const api::Pod& pod, std::string* out) {
+  KeyWriter key(out);
+  const api::PodSpec& spec = pod.spec;
+  key.Text(pod.metadata.namespace_);
+  key.Map(pod.metadata.labels);
+  key.Text(spec.scheduler_name);
+  key.Number(static_cast<uint32_t>(spec.priority.value_or(0)));
+  key.Text(spec.preemption_policy ? *spec.preemption_policy : std::string());
+  WriteContainers(spec.init_containers, key);
+  WriteContainers(spec.containers, key);
+  key.Resources(spec.overhead);
+  key.Map(spec.node_selector);
+  key.Number(spec.tolerations.size());
+  for (const api::Toleration& t : spec.tolerations) {
+    for (const std::string* part : {&t.key, &t.operator_, &t.value, &t.effect}) key.Text(*part);
+  }
+  key.Number(spec.scheduling_gates.size());
+  for (const api::PodSchedulingGate& gate : spec.scheduling_gates) key.Text(gate.name);
+  // What most pods lack comes last, each behind a letter of its own.
+  if (spec.affinity) {
+    key.Text("A");
+    key.Json(*spec.affinity);
+  }
+  for (const auto& constraint : spec.topology_spread_constraints) {
+    key.Text("T");
+    key.Json(constraint);
+  }
+  if (spec.resources) {
+    key.Text("R");
+    key.Json(*spec.resources);
+  }
+  for (const auto& claim : spec.resource_claims) {
+    key.Text("C");
+    key.Json(claim);
+  }
+  for (const api::Volume& volume : spec.volumes) {
+    if (!IsSchedulingVolume(volume)) continue;
+    key.Text("V");
+    key.Json(volume);
+  }
+  if (const auto* owner = SpreadingController(pod)) {
+    key.Text("O");
+    for (const std::string* part : {&owner->api_version, &owner->kind, &owner->name})
+      key.Text(*part);
+  }
+  key.Text("S");
+  WriteStatus(pod.status, key);
+}
+
+PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources) {
+  PodShape shape;
+  shape.namespace_ = pod.metadata.namespace_;
+  shape.priority = pod.spec.priority.value_or(0);
+  shape.never_preempts = pod.spec.preemption_policy && *pod.spec.preemption_policy == "Never";
+
+  const api::PodResources amounts = api::PodResources::Of(pod);
+  shape.fit = ToAmounts(amounts.filter, resources);
+  shape.on_node = ToAmounts(amounts.node, resources);
+  shape.nonzero_cpu = amounts.nonzero_milli_cpu;
+  shape.nonzero_memory = amounts.nonzero_memory;
+  shape.fit_score = ToAmounts(amounts.fit_score, resources);
+
+  for (const api::Container& c : pod.spec.init_containers) {
+    // Only sidecars keep their ports for as long as the pod runs.
+    if (c.restart_policy == "Always") AddHostPorts(c, strings, &shape.host_ports);
+    shape.images.push_back(strings.Intern(api::NormalizedImageName(c.image)));
+  }
+  for (const api::Container& c : pod.spec.containers) {
+    AddHostPorts(c, strings, &shape.host_ports);
+    shape.images.push_back(strings.Intern(api::NormalizedImageName(c.image)));
+  }
+  for (const api::PodSchedulingGate& gate : pod.spec.scheduling_gates) {
+    shape.scheduling_gates.push_back(gate.name);
+  }
+  shape.source = SchedulingParts(pod);
+  return shape;
+}
+
+}  // namespace berth::cluster

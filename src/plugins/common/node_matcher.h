@@ -1,0 +1,58 @@
+// NodeMatcher: node selector terms compiled against the cluster's label columns.
+//
+// What a term says about a label is decided once per distinct value of that label; a node then
+// costs one look into the column and one into the answers. Made for one cluster and kept for as
+// long as it lives: label values that appear later are decided when they are first met, in Prepare.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "api/node_affinity.h"
+#include "cluster/cluster.h"
+
+namespace berth::plugins {
+
+// The AND of requirements on labels and on the name of a node.
+class CompiledTerm {
+ public:
+  CompiledTerm(const cluster::Cluster& cluster, const std::vector<api::Requirement>& labels,
+               const std::vector<api::FieldRequirement>& fields, bool never);
+
+  // Decides label values the cluster has learnt since the last call. REQUIRES: called on the
+  // cycle's own thread before Matches in every cycle.
+  void Prepare(const cluster::Cluster& cluster);
+
+  bool Matches(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
+
+ private:
+  struct LabelTest {
+    api::Requirement requirement;
+    const cluster::LabelColumn* column;
+    std::vector<uint8_t> if_code;  // the answer by code of the label's value
+  };
+
+  std::vector<LabelTest> labels_;
+  std::vector<api::FieldRequirement> fields_;
+  bool never_;  // does not parse: matches no node
+};
+
+// A pod's nodeSelector and required terms: the labels match, and so does at least one term if there
+// are any.
+class NodeMatcher {
+ public:
+  NodeMatcher(const cluster::Cluster& cluster, const api::RequiredNodeAffinity& required);
+  NodeMatcher(const cluster::Cluster& cluster, const api::NodeSelectorMatcher& selector);
+
+  void Prepare(const cluster::Cluster& cluster);
+  bool Matches(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
+
+ private:
+  void AddTerms(const cluster::Cluster& cluster, const api::NodeSelectorMatcher& selector);
+
+  CompiledTerm node_selector_;
+  bool has_terms_ = false;  // true and no term in the list: matches nothing
+  std::vector<CompiledTerm> terms_;
+};
+
+}  // namespace berth::plugins

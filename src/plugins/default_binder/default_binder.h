@@ -1,0 +1,23 @@
+// DefaultBinder: writes the Binding that tells the API server where the pod goes.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "framework/profile.h"
+
+namespace berth::plugins::default_binder {
+
+inline constexpr std::string_view kName = "DefaultBinder";
+
+class DefaultBinder final : public framework::BindPlugin {
+ public:
+  std::string_view Name() const override { return kName; }
+  framework::Status Bind(const framework::CycleContext&, cluster::NodeIndex node,
+                         api::Binding* binding) const override;
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&);
+
+}  // namespace berth::plugins::default_binder

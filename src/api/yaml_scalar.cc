@@ -269,36 +269,6 @@ bool IsDay(std::string_view date, int year) {
   return day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-// The formats go-yaml accepts for !!timestamp.
-bool IsTimestamp(std::string_view text) {
-  if (text.size() < 5 || text[4] != '-') return false;
-  int year = 0;
-  for (size_t i = 0; i < 4; ++i) {
-    if (!IsDigit(text[i])) return false;
-    year = year * 10 + (text[i] - '0');
-  }
-  text.remove_prefix(5);
-  const std::string_view date = text;
-  if (!TakeShortNumbers(text, 2, '-', {12, 31, 0})) return false;
-  if (!IsDay(date.substr(0, date.size() - text.size()), year)) return false;
-  if (text.empty()) return true;
-  const char separator = text[0];
-  if (separator != 'T' && separator != 't' && separator != ' ') return false;
-  text.remove_prefix(1);
-  if (!TakeShortNumbers(text, 3, ':', {23, 59, 59})) return false;
-  if (!text.empty() && (text[0] == '.' || text[0] == ',')) {
-    size_t digits = 1;
-    while (digits < text.size() && IsDigit(text[digits])) ++digits;
-    if (digits == 1) return false;
-    text.remove_prefix(digits);
-  }
-  if (separator == ' ') return text.empty();
-  if (text == "Z") return true;
-  if (text.size() != 6 || (text[0] != '+' && text[0] != '-')) return false;
-  text.remove_prefix(1);
-  return text[2] == ':' && TakeShortNumbers(text, 2, ':', {24, 60, 0}) && text.empty();
-}
-
 // The meaning of an unquoted text, looked at as go-yaml does: the first character chooses what to
 // try.
 Resolved ResolveText(std::string_view tag, std::string_view text) {
@@ -360,6 +330,35 @@ bool DecodeBase64(std::string_view text, std::string& out) {
 }
 
 }  // namespace
+
+bool IsTimestamp(std::string_view text) {
+  if (text.size() < 5 || text[4] != '-') return false;
+  int year = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    if (!IsDigit(text[i])) return false;
+    year = year * 10 + (text[i] - '0');
+  }
+  text.remove_prefix(5);
+  const std::string_view date = text;
+  if (!TakeShortNumbers(text, 2, '-', {12, 31, 0})) return false;
+  if (!IsDay(date.substr(0, date.size() - text.size()), year)) return false;
+  if (text.empty()) return true;
+  const char separator = text[0];
+  if (separator != 'T' && separator != 't' && separator != ' ') return false;
+  text.remove_prefix(1);
+  if (!TakeShortNumbers(text, 3, ':', {23, 59, 59})) return false;
+  if (!text.empty() && (text[0] == '.' || text[0] == ',')) {
+    size_t digits = 1;
+    while (digits < text.size() && IsDigit(text[digits])) ++digits;
+    if (digits == 1) return false;
+    text.remove_prefix(digits);
+  }
+  if (separator == ' ') return text.empty();
+  if (text == "Z") return true;
+  if (text.size() != 6 || (text[0] != '+' && text[0] != '-')) return false;
+  text.remove_prefix(1);
+  return text[2] == ':' && TakeShortNumbers(text, 2, ':', {24, 60, 0}) && text.empty();
+}
 
 Result<Scalar> ResolveScalar(std::string_view tag, std::string_view value, bool plain,
                              std::string& storage) {

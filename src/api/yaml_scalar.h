@@ -28,6 +28,9 @@ struct Scalar {
 Result<Scalar> ResolveScalar(std::string_view tag, std::string_view value, bool plain,
                              std::string& storage);
 
+// Whether go-yaml reads the text as a !!timestamp.
+bool IsTimestamp(std::string_view text);
+
 // Whether this node as a key asks for a merge.
 bool IsMergeKey(std::string_view tag, std::string_view value, bool plain);
 

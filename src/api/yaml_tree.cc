@@ -267,6 +267,7 @@ TreeConverter::~TreeConverter() = default;
 
 Result<std::string> TreeConverter::Convert(Events& events) {
   anchors_.clear();
+  json_failure_.clear();
   if (auto next = events.Next(); !next) return Fail(next.error());
   const auto root = Parse(events);
   if (!root) return Fail(root.error());
@@ -277,6 +278,7 @@ Result<std::string> TreeConverter::Convert(Events& events) {
   if (!decoder.Errors().empty()) return Fail(UnmarshalErrors(decoder.Errors()));
   std::string out;
   if (auto written = ToJson(*value, out); !written) return Fail(written.error());
+  if (!json_failure_.empty()) return Fail(json_failure_);
   return out;
 }
 
@@ -332,7 +334,7 @@ Result<void> TreeConverter::ParseChildren(Events& events, Node& node, yaml_event
   }
 }
 
-Result<void> TreeConverter::ToJson(const Value& value, std::string& out) const {
+Result<void> TreeConverter::ToJson(const Value& value, std::string& out) {
   if (out.size() > max_json_) return Fail(std::string(kExcessiveAliasing));
   if (value.mapping) return MappingToJson(*value.mapping, out);
   if (value.sequence) {
@@ -345,13 +347,14 @@ Result<void> TreeConverter::ToJson(const Value& value, std::string& out) const {
     return {};
   }
   if (value.scalar.kind == Kind::kFloat && !std::isfinite(value.scalar.real)) {
-    return Fail(UnsupportedValue(value.scalar.real));
+    if (json_failure_.empty()) json_failure_ = UnsupportedValue(value.scalar.real);
+    return {};
   }
   AppendJson(out, value.scalar);
   return {};
 }
 
-Result<void> TreeConverter::MappingToJson(const Mapping& mapping, std::string& out) const {
+Result<void> TreeConverter::MappingToJson(const Mapping& mapping, std::string& out) {
   std::vector<std::pair<std::string, const Value*>> members;
   for (const auto& [key, value] : mapping.entries) {
     switch (key.scalar.kind) {

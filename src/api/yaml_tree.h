@@ -32,12 +32,14 @@ class TreeConverter {
 
   Result<std::unique_ptr<Node>> Parse(Events& events);
   Result<void> ParseChildren(Events& events, Node& node, yaml_event_type_t end);
-  Result<void> ToJson(const Value& value, std::string& out) const;
-  Result<void> MappingToJson(const Mapping& mapping, std::string& out) const;
+  Result<void> ToJson(const Value& value, std::string& out);
+  Result<void> MappingToJson(const Mapping& mapping, std::string& out);
 
   YamlOptions options_;
   size_t max_json_;
   std::unordered_map<std::string, const Node*> anchors_;
+  std::string
+      json_failure_;  // the first value JSON cannot express; bad keys are reported before it
 };
 
 }  // namespace berth::api::yaml

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,9 +68,12 @@ struct ResolvedProfile {
   }
 };
 
-// Plugins that are not in-tree, for profiles that enable them.
 struct ResolveOptions {
+  // Plugins profiles may enable besides the in-tree ones.
   std::vector<InTreePlugin> out_of_tree;
+  // Reads certificate files of extenders; its error is reported as it is. Absent: files are not
+  // looked at.
+  std::function<Result<std::string>(const std::string& path)> read_file;
 };
 
 struct Resolved {

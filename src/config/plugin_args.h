@@ -116,6 +116,8 @@ using PluginArgs =
 
 // The default arguments of `plugin`, std::monostate if it has no argument type.
 PluginArgs DefaultArgsOf(std::string_view plugin);
+// The same before SetArgsDefaults(): what decoding starts from.
+PluginArgs NewArgsOf(std::string_view plugin);
 
 // The description of the arguments held and where they are. REQUIRES: not std::monostate.
 const api::TypeInfo& ArgsType(const PluginArgs& args);

@@ -1,0 +1,27 @@
+// ToJson() and ToYaml(): a configuration as --write-config-to writes it.
+#include "api/json.h"
+#include "api/yaml_writer.h"
+#include "config/config.h"
+
+namespace berth::config {
+
+std::string ToJson(const KubeSchedulerConfiguration& config) {
+  KubeSchedulerConfiguration copy = config;
+  for (KubeSchedulerProfile& profile : copy.profiles) {
+    for (PluginConfig& entry : profile.plugin_config) {
+      if (!std::holds_alternative<std::monostate>(entry.args)) {
+        entry.raw.text.clear();
+        api::EncodeJson(ArgsType(entry.args), ArgsData(entry.args), entry.raw.text);
+      } else if (entry.raw.text.empty()) {
+        entry.raw.text = "null";
+      }
+    }
+  }
+  return api::ToJson(copy);
+}
+
+std::string ToYaml(const KubeSchedulerConfiguration& config) {
+  return api::JsonToYaml(ToJson(config)).value_or("");
+}
+
+}  // namespace berth::config

@@ -45,6 +45,25 @@ int64_t WrapMul(int64_t a, int64_t b) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
+bool IsSuffixLetter(char c) {
+  switch (c) {
+    case 'e':
+    case 'E':
+    case 'i':
+    case 'n':
+    case 'u':
+    case 'm':
+    case 'k':
+    case 'K':
+    case 'M':
+    case 'G':
+    case 'T':
+    case 'P':
+      return true;
+  }
+  return false;
+}
+
 cpp_int BigPow10(int n) {
   return boost::multiprecision::pow(cpp_int(10), static_cast<unsigned>(n));
 }
@@ -190,10 +209,20 @@ void AppendDecimalSuffix(std::string& out, int32_t exponent, Format format) {
   }
 }
 
-void AppendBinarySuffix(std::string& out, int times) {
-  if (times < 1 || times > 6) return;
-  out += "KMGTPE"[times - 1];
-  out += 'i';
+std::string ToText(int64_t v) { return std::to_string(v); }
+std::string ToText(const cpp_int& v) { return v.str(); }
+
+// An integer other than zero with the largest binary suffix.
+template <class Int>
+std::string BinaryText(Int integer) {
+  int times = 0;
+  for (; integer % 1024 == 0; ++times) integer /= 1024;
+  std::string out = ToText(integer);
+  if (times >= 1 && times <= 6) {
+    out += "KMGTPE"[times - 1];
+    out += 'i';
+  }
+  return out;
 }
 
 // Digits times 10^exponent: factors of ten go to the exponent until it is a multiple of three.
@@ -291,8 +320,7 @@ bool Quantity::Scan::Run(std::string_view input) {
     has_digits = has_digits || !fraction.empty();
   }
   const size_t suffix_start = pos;
-  while (pos < end && std::string_view("eEinumkKMGTP").find(text[pos]) != std::string_view::npos)
-    ++pos;
+  while (pos < end && IsSuffixLetter(text[pos])) ++pos;
   if (pos < end && (text[pos] == '-' || text[pos] == '+')) ++pos;
   while (pos < end && IsDigit(text[pos])) ++pos;
   suffix = text.substr(suffix_start);
@@ -399,17 +427,12 @@ std::string Quantity::Canonical() const {
     format = Format::kDecimalSI;
   }
   if (format == Format::kBinarySI) {
+    if (!big_ && scale_ == 0) return BinaryText(value_);
     const Big amount = ToBig();
     const bool printable = Digits(amount.unscaled) + int64_t{amount.scale} <= 2 * kMaxDigits;
     bool exact = false;
     cpp_int integer = printable ? amount.Rounded(&exact) : cpp_int();
-    if (exact) {
-      int times = 0;
-      for (; (integer & 1023) == 0; ++times) integer /= 1024;
-      std::string out = integer.str();
-      AppendBinarySuffix(out, times);
-      return out;
-    }
+    if (exact) return BinaryText(std::move(integer));
     format = Format::kDecimalSI;  // lose no precision
   }
   if (!big_) return DecimalText(std::to_string(value_), scale_, format);

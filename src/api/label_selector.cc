@@ -130,7 +130,10 @@ Requirement Requirement::Equal(std::string_view key, std::string_view value) {
 }
 
 bool Requirement::HasValue(const std::string& value) const {
-  return std::find(values_.begin(), values_.end(), value) != values_.end();
+  for (const std::string& candidate : values_) {
+    if (candidate == value) return true;
+  }
+  return false;
 }
 
 bool Requirement::MatchesValue(const std::string* value) const {

@@ -47,10 +47,7 @@ class Requirement {
   // `value` is the label's, null if there is no such label: lets a caller evaluate each distinct
   // value once.
   bool MatchesValue(const std::string* value) const;
-  bool Matches(const StringMap& labels) const {
-    const auto it = labels.find(key_);
-    return MatchesValue(it == labels.end() ? nullptr : &it->second);
-  }
+  bool Matches(const StringMap& labels) const { return MatchesValue(FindValue(labels, key_)); }
 
   std::string String() const;
 

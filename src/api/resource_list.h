@@ -1,4 +1,5 @@
-// ResourceList: amounts by resource name (cpu, memory, ephemeral-storage, hugepages-*, example.com/gpu), sorted by name.
+// ResourceList: amounts by resource name (cpu, memory, ephemeral-storage, hugepages-*,
+// example.com/gpu), sorted by name.
 #pragma once
 
 #include <functional>

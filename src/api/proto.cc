@@ -1,0 +1,429 @@
+#include "api/proto.h"
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "api/go_text.h"
+#include "api/json_scan.h"
+#include "api/protozero.h"
+
+namespace berth::api {
+
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+// Raised inside the decoder for content protozero cannot judge; never leaves DecodeProto.
+struct ContentError final : std::exception {
+  explicit ContentError(std::string text) : message(std::move(text)) {}
+  const char* what() const noexcept override { return message.c_str(); }
+  std::string message;
+};
+
+// Instant from the seconds and nanoseconds of a message, whatever their signs.
+template <class T>
+T ToInstant(int64_t seconds, int64_t nanos) {
+  constexpr int64_t kNanosPerSecond = 1'000'000'000;
+  int64_t carry = nanos / kNanosPerSecond;
+  nanos %= kNanosPerSecond;
+  if (nanos < 0) {
+    nanos += kNanosPerSecond;
+    --carry;
+  }
+  T time;
+  time.seconds =
+      static_cast<int64_t>(static_cast<uint64_t>(seconds) + static_cast<uint64_t>(carry));
+  time.nanos = static_cast<int32_t>(nanos);
+  return time;
+}
+
+class Decoder {
+ public:
+  void Message(const TypeInfo& type, void* value, std::string_view bytes);
+
+  // The path of the field that was being read when an exception came.
+  std::string Path() const {
+    std::string path;
+    for (const FieldInfo* field : path_) {
+      if (field->name.empty()) continue;
+      if (!path.empty()) path += '.';
+      path += field->name;
+    }
+    return path;
+  }
+
+ private:
+  void Value(const TypeInfo& type, void* value, pbf_reader& reader);
+  void List(const TypeInfo& type, void* value, pbf_reader& reader);
+  // False if the entry came out of order, so that the map must be built by SortedMap.
+  bool MapEntry(const TypeInfo& type, void* value, std::string_view entry);
+  void SortedMap(const FieldInfo& field, void* value, std::string_view message);
+
+  std::vector<const FieldInfo*> path_;
+};
+
+std::string_view EntryKey(std::string_view entry) {
+  std::string_view key;
+  pbf_reader reader(entry);
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      key = reader.get_view();
+    } else {
+      reader.skip();
+    }
+  }
+  return key;
+}
+
+void Decoder::Message(const TypeInfo& type, void* value, std::string_view bytes) {
+  std::vector<const FieldInfo*> sorted;  // maps that were read as a whole
+  pbf_reader reader(bytes);
+  while (reader.next()) {
+    const FieldInfo* field = type.FindNumber(reader.tag());
+    if (!field) {
+      reader.skip();
+      continue;
+    }
+    void* member = static_cast<char*>(value) + field->offset;
+    path_.push_back(field);
+    if (field->type->kind != Kind::kMap) {
+      Value(*field->type, member, reader);
+    } else {
+      const std::string_view entry = reader.get_view();
+      if (std::find(sorted.begin(), sorted.end(), field) == sorted.end() &&
+          !MapEntry(*field->type, member, entry)) {
+        SortedMap(*field, member, bytes);
+        sorted.push_back(field);
+      }
+    }
+    path_.pop_back();
+  }
+}
+
+bool Decoder::MapEntry(const TypeInfo& type, void* value, std::string_view entry) {
+  const std::string_view key = EntryKey(entry);
+  const size_t size = type.map->size(value);
+  if (size > 0 && key <= type.map->at(value, size - 1).first) return false;
+  void* slot = type.map->append(value, key);
+  pbf_reader reader(entry);
+  while (reader.next()) {
+    if (reader.tag() == 2) {
+      Value(*type.element, slot, reader);
+    } else {
+      reader.skip();
+    }
+  }
+  return true;
+}
+
+void Decoder::SortedMap(const FieldInfo& field, void* value, std::string_view message) {
+  std::vector<std::pair<std::string_view, std::string_view>> entries;
+  pbf_reader reader(message);
+  while (reader.next(field.number)) {
+    const std::string_view entry = reader.get_view();
+    entries.emplace_back(EntryKey(entry), entry);
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  field.type->map->clear(value);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const bool overwritten = i + 1 < entries.size() && entries[i + 1].first == entries[i].first;
+    if (!overwritten) MapEntry(*field.type, value, entries[i].second);
+  }
+}
+
+void Decoder::List(const TypeInfo& type, void* value, pbf_reader& reader) {
+  const Kind element = type.element->kind;
+  const bool number = element == Kind::kInt32 || element == Kind::kInt64;
+  if (!number || reader.wire_type() != pbf_wire_type::length_delimited) {
+    return Value(*type.element, type.list->append(value), reader);
+  }
+  for (int64_t item : reader.get_packed_int64()) {
+    void* slot = type.list->append(value);
+    if (element == Kind::kInt32) {
+      *static_cast<int32_t*>(slot) = static_cast<int32_t>(item);
+    } else {
+      *static_cast<int64_t*>(slot) = item;
+    }
+  }
+}
+
+Quantity ReadQuantity(std::string_view bytes) {
+  Quantity value;
+  pbf_reader reader(bytes);
+  while (reader.next()) {
+    if (reader.tag() != 1) {
+      reader.skip();
+      continue;
+    }
+    const std::string_view text = reader.get_view();
+    auto parsed = Quantity::Parse(text);
+    if (!parsed) {
+      throw ContentError(fmt::format("cannot parse {} as a quantity: {}",
+                                     GoQuote(text.substr(0, 64)), parsed.error().Message()));
+    }
+    value = std::move(*parsed);
+  }
+  return value;
+}
+
+// Time keeps whole seconds only, as Kubernetes does, MicroTime microseconds.
+template <class T>
+T ReadTime(std::string_view bytes, bool micro) {
+  if (bytes.empty()) return {};
+  int64_t seconds = 0;
+  int64_t nanos = 0;
+  pbf_reader reader(bytes);
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      seconds = reader.get_int64();
+    } else if (reader.tag() == 2) {
+      nanos = reader.get_int32();
+    } else {
+      reader.skip();
+    }
+  }
+  return ToInstant<T>(seconds, micro ? nanos / 1000 * 1000 : 0);
+}
+
+Duration ReadDuration(std::string_view bytes) {
+  Duration value;
+  pbf_reader reader(bytes);
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      value.ns = reader.get_int64();
+    } else {
+      reader.skip();
+    }
+  }
+  return value;
+}
+
+IntOrString ReadIntOrString(std::string_view bytes) {
+  IntOrString value;
+  pbf_reader reader(bytes);
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      value.is_string = reader.get_int64() == 1;
+    } else if (reader.tag() == 2) {
+      value.int_value = reader.get_int32();
+    } else if (reader.tag() == 3) {
+      value.string_value = reader.get_view();
+    } else {
+      reader.skip();
+    }
+  }
+  // Only the half that counts, so that equal values compare equal.
+  return value.is_string ? IntOrString::String(std::move(value.string_value))
+                         : IntOrString::Int(value.int_value);
+}
+
+RawJson ReadRaw(std::string_view bytes) {
+  RawJson value;
+  pbf_reader reader(bytes);
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      value.text = reader.get_view();
+    } else {
+      reader.skip();
+    }
+  }
+  if (value.text.empty()) return value;
+  if (auto error = FindJsonError(value.text)) throw ContentError("invalid JSON: " + *error);
+  return value;
+}
+
+void Decoder::Value(const TypeInfo& type, void* value, pbf_reader& reader) {
+  switch (type.kind) {
+    case Kind::kMessage:
+      return Message(type, value, reader.get_view());
+    case Kind::kOptional: {
+      const void* present = type.optional->get(value);
+      return Value(*type.element,
+                   present ? const_cast<void*>(present) : type.optional->emplace(value), reader);
+    }
+    case Kind::kList:
+      return List(type, value, reader);
+    case Kind::kMap:
+      return;  // a map is never an element: Message() reads it
+    case Kind::kString:
+      static_cast<std::string*>(value)->assign(reader.get_view());
+      return;
+    case Kind::kBool:
+      *static_cast<bool*>(value) = reader.get_bool();
+      return;
+    case Kind::kInt32:
+      *static_cast<int32_t*>(value) = static_cast<int32_t>(reader.get_int64());
+      return;
+    case Kind::kInt64:
+      *static_cast<int64_t*>(value) = reader.get_int64();
+      return;
+    case Kind::kDouble:
+      *static_cast<double*>(value) = reader.get_double();
+      return;
+    case Kind::kQuantity:
+      *static_cast<Quantity*>(value) = ReadQuantity(reader.get_view());
+      return;
+    case Kind::kTime:
+      *static_cast<Time*>(value) = ReadTime<Time>(reader.get_view(), false);
+      return;
+    case Kind::kMicroTime:
+      *static_cast<MicroTime*>(value) = ReadTime<MicroTime>(reader.get_view(), true);
+      return;
+    case Kind::kDuration:
+      *static_cast<Duration*>(value) = ReadDuration(reader.get_view());
+      return;
+    case Kind::kIntOrString:
+      *static_cast<IntOrString*>(value) = ReadIntOrString(reader.get_view());
+      return;
+    case Kind::kBytes:
+      static_cast<Bytes*>(value)->data = reader.get_view();
+      return;
+    case Kind::kRawJson:
+      *static_cast<RawJson*>(value) = ReadRaw(reader.get_view());
+      return;
+    case Kind::kPresence:
+      reader.get_view();
+      return;
+  }
+}
+
+// Runs `read`; what protozero throws becomes an Error about `what`.
+template <class F>
+Result<void> Guard(std::string_view what, F read) {
+  try {
+    return read();
+  } catch (const std::exception& error) {
+    return Fail(fmt::format("{}: malformed protobuf: {}", what, error.what()));
+  }
+}
+
+}  // namespace
+
+Result<void> DecodeProto(const TypeInfo& type, void* value, std::string_view bytes) {
+  Decoder decoder;
+  try {
+    decoder.Message(type, value, bytes);
+    return {};
+  } catch (const ContentError& error) {
+    return Fail(fmt::format("{} {}: {}", type.name, decoder.Path(), error.message));
+  } catch (const std::exception& error) {
+    const std::string path = decoder.Path();
+    return Fail(fmt::format("{}{}{}: malformed protobuf: {}", type.name, path.empty() ? "" : " ",
+                            path, error.what()));
+  }
+}
+
+namespace {
+
+constexpr std::string_view kMagic("k8s\0", 4);
+
+}  // namespace
+
+Result<Envelope> UnwrapEnvelope(std::string_view bytes) {
+  if (!bytes.starts_with(kMagic)) {
+    return Fail("not a Kubernetes protobuf object: it does not start with the magic number");
+  }
+  Envelope envelope;
+  auto ok = Guard("envelope", [&]() -> Result<void> {
+    pbf_reader reader(bytes.substr(kMagic.size()));
+    while (reader.next()) {
+      switch (reader.tag()) {
+        case 1: {
+          pbf_reader type = reader.get_message();
+          while (type.next()) {
+            if (type.tag() == 1) {
+              envelope.api_version = type.get_view();
+            } else if (type.tag() == 2) {
+              envelope.kind = type.get_view();
+            } else {
+              type.skip();
+            }
+          }
+          break;
+        }
+        case 2:
+          envelope.raw = reader.get_view();
+          break;
+        case 3:
+          envelope.content_encoding = reader.get_view();
+          break;
+        case 4:
+          envelope.content_type = reader.get_view();
+          break;
+        default:
+          reader.skip();
+      }
+    }
+    return {};
+  });
+  if (!ok) return Fail(std::move(ok.error()));
+  return envelope;
+}
+
+std::string WrapEnvelope(std::string_view api_version, std::string_view kind,
+                         std::string_view raw) {
+  std::string out(kMagic);
+  out.reserve(raw.size() + 64);
+  protozero::pbf_writer writer(out);
+  {
+    protozero::pbf_writer type(writer, 1);
+    type.add_string(1, api_version);
+    type.add_string(2, kind);
+  }
+  writer.add_bytes(2, raw);
+  writer.add_string(3, std::string_view());
+  writer.add_string(4, std::string_view());
+  return out;
+}
+
+Result<ListMeta> ForEachListItem(std::string_view list, const ListConsumer& consume) {
+  ListMeta meta;
+  auto ok = Guard("list", [&]() -> Result<void> {
+    pbf_reader reader(list);
+    while (reader.next()) {
+      if (reader.tag() == 1) {
+        if (auto read = DecodeProto(ListMeta::Type(), &meta, reader.get_view()); !read) return read;
+      } else if (reader.tag() == 2) {
+        if (auto consumed = consume(reader.get_view()); !consumed) return consumed;
+      } else {
+        reader.skip();
+      }
+    }
+    return {};
+  });
+  if (!ok) return Fail(std::move(ok.error()));
+  return meta;
+}
+
+Result<WatchFrame> DecodeWatchFrame(std::string_view bytes) {
+  WatchFrame frame;
+  auto ok = Guard("watch event", [&]() -> Result<void> {
+    pbf_reader reader(bytes);
+    while (reader.next()) {
+      if (reader.tag() == 1) {
+        frame.type = reader.get_view();
+      } else if (reader.tag() == 2) {
+        pbf_reader object = reader.get_message();
+        while (object.next()) {
+          if (object.tag() == 1) {
+            frame.object = object.get_view();
+          } else {
+            object.skip();
+          }
+        }
+      } else {
+        reader.skip();
+      }
+    }
+    return {};
+  });
+  if (!ok) return Fail(std::move(ok.error()));
+  return frame;
+}
+
+}  // namespace berth::api

@@ -9,8 +9,9 @@
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth-conformance --values FILE\n"
+    "usage: berth-conformance --values FILE | --config FILE\n"
     "\n"
+    "  --config FILE    KubeSchedulerConfiguration files\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
     "  --help           this text\n"
     "\n"
@@ -26,7 +27,7 @@ int UsageError(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::map<std::string, std::string> flags{{"--values", ""}};
+  std::map<std::string, std::string> flags{{"--config", ""}, {"--values", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg == "--help" || arg == "-h") {
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
       return UsageError(arg + " needs a file");
     }
   }
+  if (!flags["--config"].empty()) return berth::conformance::RunConfig(flags["--config"]);
   if (!flags["--values"].empty()) return berth::conformance::RunValues(flags["--values"]);
   return UsageError("nothing to compare");
 }

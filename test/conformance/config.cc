@@ -1,0 +1,210 @@
+// berth-conformance --config: KubeSchedulerConfiguration files, compared with what kube-scheduler
+// made of them: the error, the decoded and defaulted form, the written file, the plugins per
+// extension point, the order of extenders.
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "api/go_text.h"
+#include "api/yaml.h"
+#include "config/config.h"
+#include "conformance/runner.h"
+#include "files/read.h"
+
+namespace berth::conformance {
+namespace {
+
+using simdjson::dom::element;
+
+constexpr int kShownDifferences = 20;
+
+// What kube-scheduler does with a file; empty where it did not get that far.
+struct Outcome {
+  std::string error;
+  std::string stage;  // of the error
+  std::string framework_error;
+  std::string loaded;     // normalized JSON
+  std::string effective;  // normalized JSON
+  std::string written;
+  std::string plugins;    // JSON
+  std::string extenders;  // JSON
+};
+
+// The same value always has the same text.
+std::string Normalize(std::string_view json) {
+  auto normalized = api::YamlToJson(json);
+  return normalized ? *normalized : "unreadable: " + normalized.error().Message();
+}
+
+std::string ListJson(const std::vector<std::string>& items, char open, char close) {
+  std::string out(1, open);
+  for (size_t i = 0; i < items.size(); ++i) out += (i > 0 ? "," : "") + items[i];
+  return out + close;
+}
+
+std::string Quoted(std::string_view text) {
+  std::string out;
+  api::AppendJsonString(out, text);
+  return out;
+}
+
+std::string PluginsJson(const config::ResolvedProfile& profile) {
+  std::vector<std::string> points;
+  for (size_t i = 0; i < config::kExtensionPointCount; ++i) {
+    std::vector<std::string> plugins;
+    for (const config::EnabledPlugin& plugin : profile.points[i]) {
+      std::string json = "{\"name\":" + Quoted(plugin.name);
+      if (plugin.weight != 0) json += ",\"weight\":" + std::to_string(plugin.weight);
+      plugins.push_back(json + "}");
+    }
+    points.push_back(Quoted(FieldName(static_cast<config::ExtensionPoint>(i))) + ":" +
+                     ListJson(plugins, '[', ']'));
+  }
+  return "{\"schedulerName\":" + Quoted(profile.scheduler_name) +
+         ",\"plugins\":" + ListJson(points, '{', '}') + "}";
+}
+
+// The recorded files name certificates that do not exist.
+Result<std::string> NoSuchFile(const std::string& path) {
+  return Fail("open " + path + ": no such file or directory");
+}
+
+Outcome Ours(std::string_view text) {
+  Outcome out;
+  std::string api_version;
+  const auto decoded = config::Decode(text, &api_version);
+  if (!decoded) {
+    out.error = decoded.error().Message();
+    out.stage = "decode";
+    return out;
+  }
+  out.loaded = Normalize(config::ToJson(*decoded));
+  if (const auto valid = config::Validate(*decoded, api_version); !valid) {
+    out.error = valid.error().Message();
+    out.stage = "validation";
+    return out;
+  }
+  const auto resolved = config::Resolve(*decoded, {{}, NoSuchFile});
+  if (!resolved) {
+    out.framework_error = resolved.error().Message();
+    return out;
+  }
+  out.effective = Normalize(config::ToJson(resolved->effective));
+  out.written = config::ToYaml(resolved->effective);
+  std::vector<std::string> profiles;
+  for (const auto& profile : resolved->profiles) profiles.push_back(PluginsJson(profile));
+  out.plugins = Normalize(ListJson(profiles, '[', ']'));
+  std::vector<std::string> extenders;
+  for (const auto& extender : resolved->extenders) extenders.push_back(Quoted(extender.url_prefix));
+  out.extenders = extenders.empty() ? "" : Normalize(ListJson(extenders, '[', ']'));
+  return out;
+}
+
+std::string Text(element line, std::string_view key) {
+  std::string_view text;
+  return line.at_key(key).get(text) == simdjson::SUCCESS ? std::string(text) : "";
+}
+
+std::string Json(element line, std::string_view key) {
+  element value;
+  if (line.at_key(key).get(value) != simdjson::SUCCESS || value.is_null()) return "";
+  return Normalize(simdjson::to_string(value));
+}
+
+// Compares one line; the text of the differences.
+class Comparison {
+ public:
+  explicit Comparison(element line) : line_(line), ours_(Ours(Text(line, "yaml"))) {}
+
+  std::string Run() {
+    const std::string framework_error = Text(line_, "frameworkError");
+    Same("error", ours_.error, Text(line_, "error"));
+    Same("errorStage", ours_.stage, Text(line_, "errorStage"));
+    if (framework_error.starts_with("panic:")) {
+      // kube-scheduler crashes on these; any error is an answer.
+      if (ours_.framework_error.empty()) Same("frameworkError", "", framework_error);
+      return differences_;
+    }
+    Same("frameworkError", ours_.framework_error, framework_error);
+    const std::string effective = Json(line_, "defaulted");
+    const std::string loaded = Json(line_, "loaded");
+    // The internal version is never written, so only v1 is recorded as loaded.
+    if (!loaded.empty()) Same("loaded", ours_.loaded, loaded);
+    if (loaded.empty() && !effective.empty()) Same("loaded", ours_.loaded, effective);
+    Same("defaulted", ours_.effective, effective);
+    if (const std::string written = Text(line_, "writtenYAML"); !written.empty()) {
+      Same("writtenYAML", ours_.written, written);
+    }
+    if (framework_error.empty() && ours_.error.empty()) {
+      Same("expandedPlugins", ours_.plugins, Json(line_, "expandedPlugins"));
+      Same("extenderOrder", ours_.extenders, Json(line_, "extenderOrder"));
+    }
+    return differences_;
+  }
+
+ private:
+  void Same(std::string_view what, const std::string& ours, const std::string& theirs) {
+    if (ours == theirs) return;
+    differences_ +=
+        "    " + std::string(what) + "\n      ours   " + ours + "\n      theirs " + theirs + "\n";
+  }
+
+  element line_;
+  Outcome ours_;
+  std::string differences_;
+};
+
+struct Count {
+  size_t matched = 0;
+  size_t total = 0;
+};
+
+}  // namespace
+
+int RunConfig(const std::string& file) {
+  const auto bytes = files::ReadFile(file);
+  if (!bytes) {
+    std::fprintf(stderr, "berth-conformance: %s\n", bytes.error().Message().c_str());
+    return 2;
+  }
+  simdjson::dom::parser parser;
+  simdjson::dom::document_stream lines;
+  if (parser.parse_many(*bytes, bytes->size() + 1).get(lines) != simdjson::SUCCESS) {
+    std::fprintf(stderr, "berth-conformance: %s: no JSON lines\n", file.c_str());
+    return 2;
+  }
+  std::map<std::string, Count> classes;
+  int shown = 0;
+  size_t number = 0;
+  bool different = false;
+  for (auto line : lines) {
+    ++number;
+    element value;
+    if (line.get(value) != simdjson::SUCCESS) {
+      std::fprintf(stderr, "berth-conformance: %s:%zu: no JSON\n", file.c_str(), number);
+      return 2;
+    }
+    Count& count = classes[Text(value, "class")];
+    ++count.total;
+    const std::string differences = Comparison(value).Run();
+    if (differences.empty()) {
+      ++count.matched;
+      continue;
+    }
+    different = true;
+    if (++shown <= kShownDifferences) {
+      std::printf("%s:%zu %s\n%s\n%s", file.c_str(), number, Text(value, "class").c_str(),
+                  Text(value, "yaml").c_str(), differences.c_str());
+    }
+  }
+  for (const auto& [name, count] : classes) {
+    std::printf("%s matched %zu/%zu\n", name.c_str(), count.matched, count.total);
+  }
+  return different ? 1 : 0;
+}
+
+}  // namespace berth::conformance

@@ -252,6 +252,7 @@ KubeSchedulerConfiguration ZeroConfiguration() {
   config.leader_election.leader_elect = false;
   config.enable_profiling = false;
   config.enable_contention_profiling = false;
+  config.percentage_of_nodes_to_score.reset();
   config.pod_initial_backoff_seconds = 0;
   config.pod_max_backoff_seconds = 0;
   return config;

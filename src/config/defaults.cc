@@ -71,6 +71,7 @@ void SetDefaults(KubeSchedulerConfiguration& config, const Given& given) {
   for (KubeSchedulerProfile& profile : config.profiles) SetDefaults(profile);
   SetDefaults(config.leader_election);
   SetDefaults(config.client_connection);
+  if (!config.percentage_of_nodes_to_score) config.percentage_of_nodes_to_score = 0;
   if (!given.enable_contention_profiling) {
     config.enable_contention_profiling = config.enable_profiling;
   }

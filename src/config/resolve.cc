@@ -25,6 +25,20 @@ Result<std::string> DataOrFile(const std::string& data, const std::string& file,
   return options.read_file(file);
 }
 
+// The type of the first PEM block in `data`, nothing if there is none.
+std::optional<std::string> PemType(std::string_view data) {
+  constexpr std::string_view kBegin = "-----BEGIN ";
+  constexpr std::string_view kDashes = "-----";
+  for (size_t at = data.find(kBegin); at != std::string_view::npos;
+       at = data.find(kBegin, at + 1)) {
+    if (at > 0 && data[at - 1] != '\n') continue;
+    const std::string_view rest = data.substr(at + kBegin.size());
+    const std::string type(rest.substr(0, rest.find(kDashes)));
+    if (rest.find("\n-----END " + type + "-----") != std::string_view::npos) return type;
+  }
+  return std::nullopt;
+}
+
 // What stands in the way of a TLS connection to the extender.
 Result<void> CheckTls(const Extender& extender, const ResolveOptions& options) {
   const ExtenderTLSConfig tls = extender.tls_config.value_or(ExtenderTLSConfig());
@@ -42,15 +56,19 @@ Result<void> CheckTls(const Extender& extender, const ResolveOptions& options) {
   if (!cert) return Fail(cert.error());
   const auto key = DataOrFile(tls.key_data.data, tls.key_file, options);
   if (!key) return Fail(key.error());
-  if (!ca->empty() && ca->find("-----BEGIN ") == std::string::npos) {
-    return Fail("unable to load root certificates: unable to parse bytes as PEM block");
+  if (!ca->empty()) {
+    const auto type = PemType(*ca);
+    if (!type) return Fail("unable to load root certificates: unable to parse bytes as PEM block");
+    if (*type != "CERTIFICATE") {
+      return Fail("unable to load root certificates: no valid certificate authority data seen");
+    }
   }
   const bool from_files = tls.cert_data.data.empty() && tls.key_data.data.empty();
   if (has_cert && !from_files) {
-    if (cert->find("-----BEGIN ") == std::string::npos) {
+    if (!PemType(*cert)) {
       return Fail("tls: failed to find any PEM data in certificate input");
     }
-    if (key->find("-----BEGIN ") == std::string::npos) {
+    if (!PemType(*key)) {
       return Fail("tls: failed to find any PEM data in key input");
     }
   }

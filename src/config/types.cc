@@ -140,7 +140,7 @@ const TypeInfo& KubeSchedulerConfiguration::Type() {
           .Always(0, "clientConnection", &T::client_connection)
           .Always(0, "enableProfiling", &T::enable_profiling)
           .Always(0, "enableContentionProfiling", &T::enable_contention_profiling)
-          .Always(0, "percentageOfNodesToScore", &T::percentage_of_nodes_to_score)
+          .Field(0, "percentageOfNodesToScore", &T::percentage_of_nodes_to_score)
           .Always(0, "podInitialBackoffSeconds", &T::pod_initial_backoff_seconds)
           .Always(0, "podMaxBackoffSeconds", &T::pod_max_backoff_seconds)
           .Field(0, "profiles", &T::profiles)

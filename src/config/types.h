@@ -150,7 +150,7 @@ struct KubeSchedulerConfiguration {
   ClientConnectionConfiguration client_connection;
   bool enable_profiling = true;
   bool enable_contention_profiling = true;
-  int32_t percentage_of_nodes_to_score = 0;  // 0: adaptive
+  std::optional<int32_t> percentage_of_nodes_to_score = 0;  // 0: adaptive
   int64_t pod_initial_backoff_seconds = 1;
   int64_t pod_max_backoff_seconds = 10;
   std::vector<KubeSchedulerProfile> profiles;

@@ -36,9 +36,10 @@ void CheckLeaderElection(const LeaderElectionConfiguration& config, FieldErrors&
   }
 }
 
-void CheckPercentage(const std::string& path, int32_t percentage, FieldErrors& errors) {
-  if (percentage < 0 || percentage > 100) {
-    errors.push_back(Invalid(path, percentage, "not in valid range [0-100]"));
+void CheckPercentage(const std::string& path, std::optional<int32_t> percentage,
+                     FieldErrors& errors) {
+  if (percentage && (*percentage < 0 || *percentage > 100)) {
+    errors.push_back(Invalid(path, *percentage, "not in valid range [0-100]"));
   }
 }
 
@@ -70,10 +71,8 @@ void CheckPlugins(const std::string& path, std::string_view api_version, const P
 void CheckProfile(const std::string& path, std::string_view api_version,
                   const KubeSchedulerProfile& profile, FieldErrors& errors) {
   if (profile.scheduler_name.empty()) errors.push_back(Required(Child(path, "schedulerName")));
-  if (profile.percentage_of_nodes_to_score) {
-    CheckPercentage(Child(path, "percentageOfNodesToScore"), *profile.percentage_of_nodes_to_score,
-                    errors);
-  }
+  CheckPercentage(Child(path, "percentageOfNodesToScore"), profile.percentage_of_nodes_to_score,
+                  errors);
   CheckPlugins(Child(path, "plugins"), api_version, profile.plugins, errors);
   std::set<std::string_view> seen;
   for (size_t i = 0; i < profile.plugin_config.size(); ++i) {

@@ -71,8 +71,8 @@ TEST(Manifest, AllFormsOfInput) {
       {"another version", R"({"apiVersion":"apps/v1beta9","kind":"Deployment"})", {"Deployment?/"}},
       {"YAML documents",
        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\n# nothing\n---\napiVersion: v1\n"
-       "kind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata:\n    name: n\n",
-       {"Pod/a", "Node/n"}},
+       "kind: List\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata:\n    name: node-1\n",
+       {"Pod/a", "Node/node-1"}},
   };
   for (const Case& test : cases) {
     const Seen seen = Read(test.bytes);

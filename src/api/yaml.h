@@ -5,7 +5,9 @@
 // The JSON is what Go's encoding/json writes for the decoded map: keys sorted, the last of equal
 // keys, integers up to 64 bits exact. Time is linear in the text; memory is about the JSON text,
 // except for documents with anchors or merge keys, which are held as a tree. Alias expansion is
-// bounded as go-yaml bounds it, and nesting at kMaxYamlDepth.
+// bounded as go-yaml bounds it, and nesting at kMaxYamlDepth,
+// of which kMaxYamlFlowDepth in brackets: libyaml spends time on every open bracket for every
+// token.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +20,7 @@
 namespace berth::api {
 
 inline constexpr size_t kMaxYamlDepth = 1000;
+inline constexpr size_t kMaxYamlFlowDepth = 128;
 
 struct YamlOptions {
   // Equal keys in one mapping are an error: `line 7: key "a" already set in map`. Changes results.

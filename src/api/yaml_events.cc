@@ -43,17 +43,28 @@ Result<void> Events::Next() {
     }
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
-      if (++depth_ > kMaxYamlDepth) {
-        return Fail(fmt::format("yaml: line {}: exceeded max depth of {}", Line(), kMaxYamlDepth));
-      }
-      return {};
+      return Enter();
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
       --depth_;
+      if (flow_depth_ > 0) --flow_depth_;
       return {};
     default:
       return {};
   }
+}
+
+// A collection in brackets holds nothing but collections in brackets.
+Result<void> Events::Enter() {
+  const bool flow = event_.type == YAML_SEQUENCE_START_EVENT
+                        ? event_.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE
+                        : event_.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+  if (flow) ++flow_depth_;
+  const size_t limit = flow_depth_ > kMaxYamlFlowDepth ? kMaxYamlFlowDepth : kMaxYamlDepth;
+  if (++depth_ > kMaxYamlDepth || flow_depth_ > kMaxYamlFlowDepth) {
+    return Fail(fmt::format("yaml: line {}: exceeded max depth of {}", Line(), limit));
+  }
+  return {};
 }
 
 std::string_view Events::ScalarValue() const {

@@ -34,11 +34,13 @@ class Events {
   size_t Line() const { return event_.start_mark.line + 1; }
 
  private:
+  Result<void> Enter();
   Error ParserError() const;
 
   yaml_parser_t parser_;
   yaml_event_t event_;
   size_t depth_ = 0;
+  size_t flow_depth_ = 0;  // how many of them are in brackets
 };
 
 }  // namespace berth::api::yaml

@@ -1,0 +1,419 @@
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/wrap.h"
+#include "cluster/object_store.h"
+#include "plugins/common/domain_counts.h"
+#include "plugins/common/score_memo.h"
+
+namespace berth::plugins::inter_pod_affinity {
+
+using cluster::CounterHandle;
+using cluster::LabelColumn;
+using cluster::OwnTerm;
+using cluster::PodPredicate;
+using cluster::TermKind;
+using framework::CycleContext;
+using framework::NodeIndex;
+using framework::Status;
+
+namespace {
+
+enum Reason : uint32_t { kAffinity, kAntiAffinity, kExistingAntiAffinity };
+
+const api::StringMap kNoLabels;
+
+const api::StringMap& NamespaceLabels(const cluster::Cluster& cluster, const std::string& name) {
+  const api::Namespace* object = cluster.Objects().namespaces.Find(name);
+  return object != nullptr ? object->metadata.labels : kNoLabels;
+}
+
+// Which pods a term of the incoming pod speaks about. A namespace selector stands for the
+// namespaces it selects now; as in kube-scheduler v1.34 it is also held against no labels at all,
+// so one that a namespace without labels would satisfy selects every namespace.
+PodPredicate::Part PartOf(const cluster::Cluster& cluster, const cluster::AffinityTerm& term) {
+  PodPredicate::Part part;
+  part.selector = term.selector;
+  part.all_namespaces = term.namespace_selector.Matches(kNoLabels);
+  if (part.all_namespaces) return part;
+  part.namespaces = term.namespaces;
+  if (!term.namespace_selector.MatchesNothing()) {
+    cluster.Objects().namespaces.ForEach([&](const api::Namespace& object) {
+      if (term.namespace_selector.Matches(object.metadata.labels)) {
+        part.namespaces.push_back(object.metadata.name);
+      }
+    });
+    std::sort(part.namespaces.begin(), part.namespaces.end());
+    part.namespaces.erase(std::unique(part.namespaces.begin(), part.namespaces.end()),
+                          part.namespaces.end());
+  }
+  return part;
+}
+
+}  // namespace
+
+// A term of the incoming pod, counted by itself.
+struct InterPodAffinity::CountedTerm {
+  PodPredicate predicate;
+  const LabelColumn* column;
+  int64_t weight;
+  CounterHandle handle;
+};
+
+// What is derived from a pod's shape.
+struct InterPodAffinity::Compiled {
+  uint64_t namespaces_generation = 0;
+  std::string error;
+  bool has_preferred = false;  // as written, parsed or not
+
+  // Required affinity: one pod must match all terms, so they are one predicate.
+  PodPredicate affinity;
+  CounterHandle affinity_handle;
+  std::vector<const LabelColumn*> affinity_columns;  // distinct
+  bool matches_itself = false;
+
+  std::vector<CountedTerm> anti_affinity;
+  std::vector<CountedTerm> preferred;
+
+  // Terms of placed pods that speak about this shape.
+  uint64_t terms_seen = 0;
+  std::vector<CounterHandle> repelling;  // required anti-affinity
+  std::vector<CounterHandle> scoring;    // all others
+};
+
+struct InterPodAffinity::State final : framework::PluginState {
+  Compiled* compiled = nullptr;
+  // Filter: pods by domain.
+  DomainTable existing;  // required anti-affinity of placed pods that matches the pod
+  DomainTable anti_affinity;
+  DomainTable affinity;  // one per key, in the order of affinity_columns
+  int64_t existing_total = 0;
+  int64_t affinity_total = 0;
+  // Score: weights by domain.
+  DomainTable score;
+};
+
+std::unique_ptr<framework::PluginState> InterPodAffinity::NewState() const {
+  return std::make_unique<State>();
+}
+
+// --- Once per shape
+
+InterPodAffinity::Compiled InterPodAffinity::Compile(const cluster::Cluster& cluster,
+                                                     const cluster::PodShape& shape) {
+  Compiled compiled;
+  compiled.namespaces_generation = cluster.Objects().namespaces.Generation();
+  const auto& affinity = shape.source.spec.affinity;
+  if (!affinity) return compiled;
+  const auto has_preferred = [](const auto& part) {
+    return part && !part->preferred_during_scheduling_ignored_during_execution.empty();
+  };
+  compiled.has_preferred =
+      has_preferred(affinity->pod_affinity) || has_preferred(affinity->pod_anti_affinity);
+
+  cluster::OwnTerms own = cluster::CompileOwnTerms(shape, cluster.Strings());
+  compiled.error = std::move(own.error);
+  for (const OwnTerm& term : own.terms) {
+    const LabelColumn* column = &cluster.Labels(term.term.topology_key);
+    PodPredicate::Part part = PartOf(cluster, term.term);
+    if (term.kind == TermKind::kRequiredAffinity) {
+      compiled.affinity.parts.push_back(std::move(part));
+      auto& columns = compiled.affinity_columns;
+      if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+        columns.push_back(column);
+      }
+      continue;
+    }
+    CountedTerm counted{{}, column, term.weight, {}};
+    counted.predicate.parts.push_back(std::move(part));
+    if (term.kind == TermKind::kRequiredAntiAffinity) {
+      compiled.anti_affinity.push_back(std::move(counted));
+      continue;
+    }
+    // Weights are 32 bits wide there, and turn around as such.
+    if (term.kind == TermKind::kPreferredAntiAffinity) {
+      counted.weight = static_cast<int32_t>(-counted.weight);
+    }
+    compiled.preferred.push_back(std::move(counted));
+  }
+  compiled.matches_itself = compiled.affinity.Matches(shape);
+  return compiled;
+}
+
+// Asks the terms that appeared since the last time, and forgets those that are gone.
+void InterPodAffinity::FindTermsOfOthers(const cluster::Cluster& cluster,
+                                         const cluster::PodShape& shape, Compiled& compiled) {
+  cluster::TopologyCounters& topology = cluster.Topology();
+  const uint64_t seen = compiled.terms_seen;
+  const api::StringMap* labels = nullptr;
+  compiled.terms_seen = topology.ForEachTerm(
+      shape.namespace_, seen, [&](const CounterHandle& handle, const OwnTerm& own) {
+        if (labels == nullptr) labels = &NamespaceLabels(cluster, shape.namespace_);
+        if (!own.term.Matches(shape, *labels)) return;
+        const bool repels = own.kind == TermKind::kRequiredAntiAffinity;
+        (repels ? compiled.repelling : compiled.scoring).push_back(handle);
+      });
+  if (compiled.terms_seen == seen) return;
+  const auto is_gone = [&](const CounterHandle& handle) {
+    return topology.FindTerm(handle) == nullptr;
+  };
+  std::erase_if(compiled.repelling, is_gone);
+  std::erase_if(compiled.scoring, is_gone);
+}
+
+void InterPodAffinity::BeginCycle(const CycleContext& c,
+                                  framework::PluginState* plugin_state) const {
+  auto& state = static_cast<State&>(*plugin_state);
+  const auto compile = [&](const cluster::PodShape& shape) { return Compile(c.cluster, shape); };
+  Compiled& compiled = compiled_.Get(c.shape, compile);
+  if (compiled.namespaces_generation != c.cluster.Objects().namespaces.Generation()) {
+    compiled = Compile(c.cluster, c.shape);
+  }
+  FindTermsOfOthers(c.cluster, c.shape, compiled);
+  state.compiled = &compiled;
+}
+
+// --- Filter
+
+void InterPodAffinity::CountExisting(const CycleContext& c, State& state) {
+  cluster::TopologyCounters& topology = c.cluster.Topology();
+  state.existing.Clear();
+  state.existing_total = 0;
+  for (const CounterHandle& handle : state.compiled->repelling) {
+    cluster::PlacedTerm* term = topology.FindTerm(handle);
+    if (term == nullptr || term->counter.Total() == 0) continue;
+    const LabelColumn& column = c.cluster.Labels(term->own.term.topology_key);
+    const cluster::IndexCounts& domains = topology.Domains(term->counter, column);
+    state.existing_total += state.existing.For(column).AddAll(domains, 1);
+  }
+}
+
+void InterPodAffinity::CountIncoming(const CycleContext& c, State& state) {
+  cluster::TopologyCounters& topology = c.cluster.Topology();
+  Compiled& compiled = *state.compiled;
+  state.affinity.Clear();
+  state.affinity_total = 0;
+  if (!compiled.affinity.parts.empty()) {
+    cluster::PodCounter& counter = topology.Use(compiled.affinity, compiled.affinity_handle);
+    for (const LabelColumn* column : compiled.affinity_columns) {
+      const cluster::IndexCounts& domains = topology.Domains(counter, *column);
+      state.affinity_total += state.affinity.For(*column).AddAll(domains, 1);
+    }
+  }
+  state.anti_affinity.Clear();
+  for (CountedTerm& term : compiled.anti_affinity) {
+    cluster::PodCounter& counter = topology.Use(term.predicate, term.handle);
+    if (counter.Total() == 0) continue;
+    state.anti_affinity.For(*term.column).AddAll(topology.Domains(counter, *term.column), 1);
+  }
+}
+
+Status InterPodAffinity::PreFilter(const CycleContext& c, framework::PluginState* plugin_state,
+                                   framework::PreFilterResult*) const {
+  auto& state = static_cast<State&>(*plugin_state);
+  const Compiled& compiled = *state.compiled;
+  if (!compiled.error.empty()) return Status::Unresolvable("parsing pod: " + compiled.error);
+  CountExisting(c, state);
+  CountIncoming(c, state);
+  if (state.existing_total == 0 && compiled.affinity.parts.empty() &&
+      compiled.anti_affinity.empty()) {
+    return Status::Skip();
+  }
+  return {};
+}
+
+void InterPodAffinity::ChangePod(const CycleContext& c, State& state, const cluster::Pod& pod,
+                                 NodeIndex node, int64_t delta) {
+  const Compiled& compiled = *state.compiled;
+  if (!compiled.error.empty()) return;
+  const api::StringMap& labels = NamespaceLabels(c.cluster, c.shape.namespace_);
+  for (const OwnTerm& own : c.cluster.Topology().TermsOf(*pod.shape)) {
+    if (own.kind != TermKind::kRequiredAntiAffinity || !own.term.Matches(c.shape, labels)) continue;
+    const LabelColumn& column = c.cluster.Labels(own.term.topology_key);
+    state.existing.For(column).Add(column.codes[node], delta);
+  }
+  if (compiled.affinity.Matches(*pod.shape)) {
+    for (const LabelColumn* column : compiled.affinity_columns) {
+      if (column->codes[node] == LabelColumn::kAbsent) continue;
+      state.affinity.For(*column).Add(column->codes[node], delta);
+      state.affinity_total += delta;
+    }
+  }
+  for (const CountedTerm& term : compiled.anti_affinity) {
+    if (!term.predicate.Matches(*pod.shape)) continue;
+    state.anti_affinity.For(*term.column).Add(term.column->codes[node], delta);
+  }
+}
+
+Status InterPodAffinity::AddPod(const CycleContext& c, framework::PluginState* state,
+                                const cluster::Pod& pod, NodeIndex node) const {
+  ChangePod(c, static_cast<State&>(*state), pod, node, +1);
+  return {};
+}
+
+Status InterPodAffinity::RemovePod(const CycleContext& c, framework::PluginState* state,
+                                   const cluster::Pod& pod, NodeIndex node) const {
+  ChangePod(c, static_cast<State&>(*state), pod, node, -1);
+  return {};
+}
+
+namespace {
+
+// Is there a pod in some domain of the node?
+bool AnyPod(const DomainTable& tables, NodeIndex n) {
+  for (const DomainCounts& counts : tables) {
+    if (counts.Get(counts.Column().codes[n]) > 0) return true;
+  }
+  return false;
+}
+
+// Is there a pod in every domain the terms name? `first`: the pod is the first of its kind, and
+// only the labels must be there.
+bool EveryPod(const DomainTable& tables, NodeIndex n, bool first) {
+  bool all = true;
+  for (const DomainCounts& counts : tables) {
+    const uint32_t code = counts.Column().codes[n];
+    if (code == LabelColumn::kAbsent) return false;
+    all &= counts.Get(code) > 0;
+  }
+  return all || first;
+}
+
+}  // namespace
+
+void InterPodAffinity::Filter(const CycleContext&, const framework::PluginState* plugin_state,
+                              framework::FilterBatch& batch) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  // The first pod of a group that wants to be together has nobody to be near to but itself.
+  const bool first = state.affinity_total == 0 && state.compiled->matches_itself;
+  batch.ForEach([&](NodeIndex n) {
+    if (!EveryPod(state.affinity, n, first)) {
+      batch.Reject(n, framework::Code::kUnschedulableAndUnresolvable, kAffinity);
+    } else if (AnyPod(state.anti_affinity, n)) {
+      batch.Reject(n, framework::Code::kUnschedulable, kAntiAffinity);
+    } else if (AnyPod(state.existing, n)) {
+      batch.Reject(n, framework::Code::kUnschedulable, kExistingAntiAffinity);
+    }
+  });
+}
+
+void InterPodAffinity::Reasons(const CycleContext&, const framework::PluginState*,
+                               const framework::Verdict& verdict,
+                               std::vector<std::string>* out) const {
+  switch (static_cast<Reason>(verdict.reason)) {
+    case kAffinity:
+      out->emplace_back(kAffinityReason);
+      return;
+    case kAntiAffinity:
+      out->emplace_back(kAntiAffinityReason);
+      return;
+    case kExistingAntiAffinity:
+      out->emplace_back(kExistingAntiAffinityReason);
+      return;
+  }
+}
+
+// --- Score
+
+// What a pod with this term adds to the score of its domain.
+int64_t InterPodAffinity::WeightOf(const OwnTerm& own) const {
+  switch (own.kind) {
+    case TermKind::kRequiredAffinity:
+      return args_.hard_pod_affinity_weight;
+    case TermKind::kRequiredAntiAffinity:
+      return 0;
+    case TermKind::kPreferredAffinity:
+      return own.weight;
+    case TermKind::kPreferredAntiAffinity:
+      return static_cast<int32_t>(-int64_t{own.weight});
+  }
+  return 0;
+}
+
+Status InterPodAffinity::PreScore(const CycleContext& c, framework::PluginState* plugin_state,
+                                  const framework::NodeSet&) const {
+  auto& state = static_cast<State&>(*plugin_state);
+  Compiled& compiled = *state.compiled;
+  if (args_.ignore_preferred_terms_of_existing_pods && !compiled.has_preferred) {
+    return Status::Skip();
+  }
+  if (!compiled.error.empty()) return Status::Error("failed to parse pod: " + compiled.error);
+  cluster::TopologyCounters& topology = c.cluster.Topology();
+  state.score.Clear();
+  int64_t pods = 0;
+  const auto add = [&](cluster::PodCounter& counter, const LabelColumn& column, int64_t weight) {
+    if (counter.Total() == 0) return;
+    pods += state.score.For(column).AddAll(topology.Domains(counter, column), weight);
+  };
+  for (CountedTerm& term : compiled.preferred) {
+    add(topology.Use(term.predicate, term.handle), *term.column, term.weight);
+  }
+  for (const CounterHandle& handle : compiled.scoring) {
+    cluster::PlacedTerm* term = topology.FindTerm(handle);
+    if (term == nullptr) continue;
+    const bool required = term->own.kind == TermKind::kRequiredAffinity;
+    if (required && args_.hard_pod_affinity_weight <= 0) continue;
+    add(term->counter, c.cluster.Labels(term->own.term.topology_key), WeightOf(term->own));
+  }
+  return pods == 0 ? Status::Skip() : Status();
+}
+
+void InterPodAffinity::Score(const CycleContext&, const framework::PluginState* plugin_state,
+                             framework::ScoreBatch& batch) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  int64_t* scores = batch.Scores();
+  bool first = true;
+  for (const DomainCounts& counts : state.score) {
+    const uint32_t* codes = counts.Column().codes.data();
+    const int64_t* weights = counts.Data();
+    for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
+      if (batch.Word(w) == 0) continue;
+      const size_t begin = w * framework::NodeSet::kWordBits;
+      const size_t end = begin + framework::NodeSet::kWordBits;
+      for (size_t n = begin; n < end; ++n) {
+        scores[n] = WrapAdd(first ? 0 : scores[n], weights[codes[n]]);
+      }
+    }
+    first = false;
+  }
+}
+
+void InterPodAffinity::Normalize(const CycleContext&, const framework::PluginState*,
+                                 const framework::NodeSet& feasible,
+                                 framework::ScoreColumn& column) const {
+  if (column.IsUniform()) {
+    column.SetUniform(0);
+    return;
+  }
+  int64_t* scores = column.Dense();
+  int64_t smallest = std::numeric_limits<int64_t>::max();
+  int64_t largest = std::numeric_limits<int64_t>::min();
+  feasible.ForEach([&](NodeIndex n) {
+    smallest = std::min(smallest, scores[n]);
+    largest = std::max(largest, scores[n]);
+  });
+  const int64_t spread = WrapSub(largest, smallest);
+  if (spread <= 0) {
+    column.SetUniform(0);
+    return;
+  }
+  ScoreMemo memo;
+  feasible.ForEach([&](NodeIndex n) {
+    scores[n] = memo.Get(scores[n], [&](int64_t score) {
+      const double share =
+          static_cast<double>(WrapSub(score, smallest)) / static_cast<double>(spread);
+      return TruncToInt64(static_cast<double>(framework::kMaxNodeScore) * share);
+    });
+  });
+}
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
+                                                const framework::PluginHandle&) {
+  const auto* own = std::get_if<config::InterPodAffinityArgs>(&args);
+  return std::make_unique<InterPodAffinity>(own != nullptr ? *own : config::InterPodAffinityArgs());
+}
+
+}  // namespace berth::plugins::inter_pod_affinity

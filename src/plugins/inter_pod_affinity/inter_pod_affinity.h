@@ -1,0 +1,78 @@
+// InterPodAffinity: pods that want to be near other pods, or away from them.
+//
+// Required terms of the pod and required anti-affinity of the pods already placed are filters;
+// preferred terms of both sides, and required affinity of placed pods with hardPodAffinityWeight,
+// are scores. All of it is counted per topology domain by cluster::TopologyCounters; a cycle adds
+// up the counters that concern the pod and looks at each node's domains.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/shape_table.h"
+#include "framework/profile.h"
+
+namespace berth::plugins::inter_pod_affinity {
+
+inline constexpr std::string_view kName = "InterPodAffinity";
+inline constexpr std::string_view kAffinityReason = "node(s) didn't match pod affinity rules";
+inline constexpr std::string_view kAntiAffinityReason =
+    "node(s) didn't match pod anti-affinity rules";
+inline constexpr std::string_view kExistingAntiAffinityReason =
+    "node(s) didn't satisfy existing pods anti-affinity rules";
+
+class InterPodAffinity final : public framework::PreFilterPlugin,
+                               public framework::FilterPlugin,
+                               public framework::PreScorePlugin,
+                               public framework::ScorePlugin {
+ public:
+  explicit InterPodAffinity(const config::InterPodAffinityArgs& args) : args_(args) {}
+
+  std::string_view Name() const override { return kName; }
+  std::unique_ptr<framework::PluginState> NewState() const override;
+  void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
+
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override;
+  bool HasExtensions() const override { return true; }
+  framework::Status AddPod(const framework::CycleContext&, framework::PluginState*,
+                           const cluster::Pod&, framework::NodeIndex) const override;
+  framework::Status RemovePod(const framework::CycleContext&, framework::PluginState*,
+                              const cluster::Pod&, framework::NodeIndex) const override;
+  void Filter(const framework::CycleContext&, const framework::PluginState*,
+              framework::FilterBatch&) const override;
+  void Reasons(const framework::CycleContext&, const framework::PluginState*,
+               const framework::Verdict&, std::vector<std::string>* out) const override;
+
+  framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,
+                             const framework::NodeSet&) const override;
+  void Score(const framework::CycleContext&, const framework::PluginState*,
+             framework::ScoreBatch&) const override;
+  bool HasNormalize() const override { return true; }
+  void Normalize(const framework::CycleContext&, const framework::PluginState*,
+                 const framework::NodeSet& feasible, framework::ScoreColumn&) const override;
+
+ private:
+  struct CountedTerm;
+  struct Compiled;
+  struct State;
+
+  static Compiled Compile(const cluster::Cluster& cluster, const cluster::PodShape& shape);
+  static void FindTermsOfOthers(const cluster::Cluster& cluster, const cluster::PodShape& shape,
+                                Compiled& compiled);
+  static void CountExisting(const framework::CycleContext& c, State& state);
+  static void CountIncoming(const framework::CycleContext& c, State& state);
+  static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
+                        framework::NodeIndex node, int64_t delta);
+  int64_t WeightOf(const cluster::OwnTerm& own) const;
+
+  config::InterPodAffinityArgs args_;
+  mutable cluster::PerShape<Compiled> compiled_;  // touched only in BeginCycle
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&);
+
+}  // namespace berth::plugins::inter_pod_affinity

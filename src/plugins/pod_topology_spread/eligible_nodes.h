@@ -1,0 +1,79 @@
+// EligibleNodes: the nodes a spread constraint counts, and the domains they form.
+//
+// Which nodes count depends on the constraint's policies, on the labels the pod's constraints name
+// and, where the policies say so, on the pod's node affinity and tolerations. Pods that agree on
+// all that share one object. It is made again when nodes have changed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "cluster/cluster.h"
+#include "plugins/common/node_matcher.h"
+
+namespace berth::plugins::pod_topology_spread {
+
+// What decides whether a node counts.
+struct Eligibility {
+  cluster::StringId own_key = cluster::kNoString;  // the key whose domains are asked for
+  std::vector<cluster::StringId> required_keys;    // labels a node must have
+  bool honors_node_affinity = false;
+  bool honors_taints = false;
+};
+
+class EligibleNodes {
+ public:
+  EligibleNodes(const cluster::Cluster& cluster, const cluster::PodShape& shape,
+                const Eligibility& what);
+
+  // Looks at the nodes again if they have changed. REQUIRES: called before the others in every
+  // cycle.
+  void Refresh(const cluster::Cluster& cluster);
+
+  const std::shared_ptr<const cluster::NodeMask>& Mask() const { return shared_mask_; }
+  bool Contains(cluster::NodeIndex n) const { return mask_->nodes.Contains(n); }
+  // Codes of the own key on eligible nodes, each once. See DomainOf.
+  const std::vector<uint32_t>& Domains() const { return domains_; }
+  // The domain of a node by the code of its own key: a node without the label counts as one whose
+  // label is empty.
+  uint32_t DomainOf(uint32_t code) const {
+    return code == cluster::LabelColumn::kAbsent ? empty_value_code_ : code;
+  }
+  // Code of the empty value, 0 when no node has it.
+  uint32_t EmptyValueCode() const { return empty_value_code_; }
+
+ private:
+  bool IsEligible(const cluster::Cluster& cluster, cluster::NodeIndex n);
+
+  const cluster::LabelColumn* own_column_;
+  std::vector<const cluster::LabelColumn*> required_columns_;
+  std::optional<NodeMatcher> matcher_;
+  bool honors_taints_;
+  std::vector<api::Toleration> tolerations_;
+  cluster::StringId empty_;
+  std::vector<uint8_t> tolerated_;  // by taint set: 0 unknown, 1 no, 2 yes
+
+  std::shared_ptr<cluster::NodeMask> mask_;
+  std::shared_ptr<const cluster::NodeMask> shared_mask_;  // the same
+  std::vector<uint32_t> domains_;
+  uint32_t empty_value_code_ = 0;
+  std::vector<uint8_t> seen_;
+};
+
+// All EligibleNodes in use.
+class EligibleTable {
+ public:
+  std::shared_ptr<EligibleNodes> Get(const cluster::Cluster& cluster,
+                                     const cluster::PodShape& shape, const Eligibility& what);
+
+ private:
+  boost::unordered_flat_map<std::string, std::weak_ptr<EligibleNodes>> by_key_;
+  size_t sweep_at_ = 64;
+};
+
+}  // namespace berth::plugins::pod_topology_spread

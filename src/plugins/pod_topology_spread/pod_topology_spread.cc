@@ -1,0 +1,473 @@
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "base/wrap.h"
+#include "plugins/common/domain_counts.h"
+#include "plugins/common/score_memo.h"
+
+namespace berth::plugins::pod_topology_spread {
+
+using cluster::LabelColumn;
+using framework::CycleContext;
+using framework::NodeIndex;
+using framework::NodeSet;
+using framework::Status;
+
+namespace {
+
+enum Reason : uint32_t { kSkew, kMissingLabel };
+
+// What decides default constraints besides the pod, as one number per kind of object.
+using OwnerGenerations = std::array<uint64_t, 4>;
+
+OwnerGenerations GenerationsOf(const cluster::ObjectStore& objects) {
+  return {objects.services.Generation(), objects.replication_controllers.Generation(),
+          objects.replica_sets.Generation(), objects.stateful_sets.Generation()};
+}
+
+// Half away from zero, as Go's math.Round. REQUIRES: |x| < 2^62.
+int64_t Round(double x) {
+  const auto whole = static_cast<int64_t>(x);
+  const double rest = x - static_cast<double>(whole);
+  return whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0);
+}
+
+}  // namespace
+
+struct PodTopologySpread::CompiledConstraint {
+  Constraint constraint;
+  const LabelColumn* column;
+  bool is_hostname;
+  bool matches_itself;  // the pod counts among the pods it spreads over
+  cluster::PodPredicate predicate;
+  cluster::CounterHandle handle;
+  std::shared_ptr<EligibleNodes> eligible;
+  std::shared_ptr<EligibleNodes> candidates;  // the same without policies
+};
+
+struct PodTopologySpread::CompiledList {
+  std::string error;
+  std::vector<CompiledConstraint> constraints;
+  bool requires_all_keys = true;  // nodes that lack a key are left out
+};
+
+// What is derived from a pod's shape.
+struct PodTopologySpread::Compiled {
+  bool from_defaults = false;
+  OwnerGenerations generations{};
+  CompiledList hard;
+  CompiledList soft;
+};
+
+// Pods per domain of a constraint that must hold.
+struct PodTopologySpread::HardState {
+  CompiledConstraint* constraint = nullptr;
+  DomainCounts counts;
+  int64_t least = 0;      // of all eligible domains
+  size_t with_least = 0;  // how many domains have that count
+  int64_t limit = 0;      // a node whose domain has more is refused
+
+  void FindLeast() {
+    least = std::numeric_limits<int32_t>::max();
+    with_least = 0;
+    for (const uint32_t code : constraint->eligible->Domains()) {
+      const int64_t count = counts.Get(code);
+      if (count < least) {
+        least = count;
+        with_least = 0;
+      }
+      with_least += count == least;
+    }
+  }
+  void SetLimit() {
+    const Constraint& c = constraint->constraint;
+    const auto domains = static_cast<int64_t>(constraint->eligible->Domains().size());
+    const int64_t floor = domains < c.min_domains ? 0 : least;
+    limit = c.max_skew + floor - (constraint->matches_itself ? 1 : 0);
+  }
+  void Change(uint32_t code, int64_t delta) {
+    const int64_t before = counts.Get(code);
+    const int64_t after = before + delta;
+    counts.Add(code, delta);
+    if (after < least) {
+      least = after;
+      with_least = 1;
+    } else {
+      if (before == least) --with_least;
+      if (after == least) ++with_least;
+      if (with_least == 0) FindLeast();
+    }
+    SetLimit();
+  }
+};
+
+// What a constraint that should hold adds to the score of a node.
+struct PodTopologySpread::SoftState {
+  const LabelColumn* column = nullptr;
+  double weight = 0;              // of one pod
+  double base = 0;                // of the constraint itself
+  std::vector<double> of_domain;  // by code; 0 for nodes without the label
+  const int32_t* pods = nullptr;  // by row, instead of of_domain
+
+  std::vector<int32_t> pods_memory;  // what `pods` points to, unless a counter's own
+  std::vector<uint32_t> touched;     // in pods_memory
+};
+
+struct PodTopologySpread::State final : framework::PluginState {
+  Compiled* compiled = nullptr;
+  std::vector<HardState> hard;
+  std::vector<SoftState> soft;
+  size_t hard_count = 0;
+  size_t soft_count = 0;
+  const NodeSet* scored = nullptr;  // nodes outside are ignored; null: none is
+  std::vector<uint8_t> seen;        // by code
+};
+
+PodTopologySpread::PodTopologySpread(const config::PodTopologySpreadArgs& args)
+    : defaults_(args.default_constraints), system_defaults_(args.defaulting_type == "System") {
+  if (system_defaults_) defaults_ = SystemDefaultConstraints();
+}
+
+std::unique_ptr<framework::PluginState> PodTopologySpread::NewState() const {
+  return std::make_unique<State>();
+}
+
+// --- Once per shape
+
+PodTopologySpread::CompiledList PodTopologySpread::CompileList(const CycleContext& c,
+                                                               std::string_view action) const {
+  const bool hard = action == kDoNotSchedule;
+  const auto& own = c.shape.source.spec.topology_spread_constraints;
+  const api::StringMap& labels = c.shape.source.metadata.labels;
+  CompiledList list;
+  list.requires_all_keys = hard || !own.empty() || !system_defaults_;
+  auto constraints = ConstraintsOf(own.empty() ? defaults_ : own, labels, action);
+  if (!constraints) {
+    list.error = (own.empty() ? "setting default " : "obtaining pod's ") +
+                 std::string(hard ? "hard" : "soft") +
+                 " topology spread constraints: " + constraints.error().Message();
+    return list;
+  }
+  if (own.empty() && !constraints->empty()) {
+    const api::Selector selector = DefaultSelector(c.shape, c.cluster.Objects());
+    if (selector.Empty()) return list;
+    for (Constraint& constraint : *constraints) constraint.selector = selector;
+  }
+
+  Eligibility eligibility;
+  if (list.requires_all_keys) {
+    for (const Constraint& constraint : *constraints) {
+      eligibility.required_keys.push_back(c.cluster.Strings().Intern(constraint.topology_key));
+    }
+    auto& keys = eligibility.required_keys;
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  }
+  for (Constraint& constraint : *constraints) {
+    CompiledConstraint compiled;
+    eligibility.own_key = c.cluster.Strings().Intern(constraint.topology_key);
+    compiled.column = &c.cluster.Labels(eligibility.own_key);
+    compiled.is_hostname = constraint.topology_key == kHostnameKey;
+    compiled.matches_itself = constraint.selector.Matches(labels);
+    // A selector that restricts nothing counts no pods.
+    if (!constraint.selector.Empty()) {
+      compiled.predicate.parts.push_back({false, {c.shape.namespace_}, constraint.selector});
+    }
+    compiled.predicate.count_terminating = false;
+    eligibility.honors_node_affinity = false;
+    eligibility.honors_taints = false;
+    if (!hard) compiled.candidates = eligible_.Get(c.cluster, c.shape, eligibility);
+    eligibility.honors_node_affinity = constraint.honors_node_affinity;
+    eligibility.honors_taints = constraint.honors_taints;
+    compiled.eligible = eligible_.Get(c.cluster, c.shape, eligibility);
+    compiled.constraint = std::move(constraint);
+    list.constraints.push_back(std::move(compiled));
+  }
+  return list;
+}
+
+PodTopologySpread::Compiled PodTopologySpread::Compile(const CycleContext& c) const {
+  Compiled compiled;
+  compiled.from_defaults = c.shape.source.spec.topology_spread_constraints.empty();
+  compiled.generations = GenerationsOf(c.cluster.Objects());
+  compiled.hard = CompileList(c, kDoNotSchedule);
+  compiled.soft = CompileList(c, kScheduleAnyway);
+  return compiled;
+}
+
+void PodTopologySpread::BeginCycle(const CycleContext& c,
+                                   framework::PluginState* plugin_state) const {
+  auto& state = static_cast<State&>(*plugin_state);
+  Compiled& compiled = compiled_.Get(c.shape, [&](const cluster::PodShape&) { return Compile(c); });
+  if (compiled.from_defaults && compiled.generations != GenerationsOf(c.cluster.Objects())) {
+    compiled = Compile(c);
+  }
+  state.compiled = &compiled;
+  state.hard_count = 0;
+  state.soft_count = 0;
+}
+
+// --- Filter
+
+Status PodTopologySpread::PreFilter(const CycleContext& c, framework::PluginState* plugin_state,
+                                    framework::PreFilterResult*) const {
+  auto& state = static_cast<State&>(*plugin_state);
+  CompiledList& list = state.compiled->hard;
+  state.hard_count = 0;
+  if (!list.error.empty()) return Status::Error("get constraints from pod: " + list.error);
+  if (list.constraints.empty()) return Status::Skip();
+  if (state.hard.size() < list.constraints.size()) state.hard.resize(list.constraints.size());
+  state.hard_count = list.constraints.size();
+  cluster::TopologyCounters& topology = c.cluster.Topology();
+  for (size_t i = 0; i < list.constraints.size(); ++i) {
+    CompiledConstraint& constraint = list.constraints[i];
+    HardState& hard = state.hard[i];
+    hard.constraint = &constraint;
+    constraint.eligible->Refresh(c.cluster);
+    hard.counts.Reset(*constraint.column);
+    if (!constraint.predicate.parts.empty()) {
+      cluster::PodCounter& counter = topology.Use(constraint.predicate, constraint.handle);
+      hard.counts.AddAll(topology.Domains(counter, *constraint.column, constraint.eligible->Mask()),
+                         1);
+    }
+    hard.FindLeast();
+    hard.SetLimit();
+  }
+  return {};
+}
+
+// As in kube-scheduler, pods that are being deleted were not counted, but are subtracted and added
+// here; and a selector that restricts nothing, which counted no pods, now matches them all.
+void PodTopologySpread::ChangePod(const CycleContext& c, State& state, const cluster::Pod& pod,
+                                  NodeIndex node, int64_t delta) {
+  if (pod.namespace_() != c.shape.namespace_ || !c.cluster.Nodes().Contains(node)) return;
+  for (size_t i = 0; i < state.hard_count; ++i) {
+    HardState& hard = state.hard[i];
+    const CompiledConstraint& constraint = *hard.constraint;
+    if (!constraint.constraint.selector.Matches(pod.shape->source.metadata.labels)) continue;
+    if (!constraint.eligible->Contains(node)) continue;
+    hard.Change(constraint.column->codes[node], delta);
+  }
+}
+
+Status PodTopologySpread::AddPod(const CycleContext& c, framework::PluginState* state,
+                                 const cluster::Pod& pod, NodeIndex node) const {
+  ChangePod(c, static_cast<State&>(*state), pod, node, +1);
+  return {};
+}
+
+Status PodTopologySpread::RemovePod(const CycleContext& c, framework::PluginState* state,
+                                    const cluster::Pod& pod, NodeIndex node) const {
+  ChangePod(c, static_cast<State&>(*state), pod, node, -1);
+  return {};
+}
+
+void PodTopologySpread::Filter(const CycleContext&, const framework::PluginState* plugin_state,
+                               framework::FilterBatch& batch) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  for (size_t i = 0; i < state.hard_count; ++i) {
+    const HardState& hard = state.hard[i];
+    const uint32_t* codes = hard.constraint->column->codes.data();
+    const int64_t* counts = hard.counts.Data();
+    batch.ForEach([&](NodeIndex n) {
+      const uint32_t code = codes[n];
+      if (code == LabelColumn::kAbsent) {
+        batch.Reject(n, framework::Code::kUnschedulableAndUnresolvable, kMissingLabel);
+      } else if (counts[code] > hard.limit) {
+        batch.Reject(n, framework::Code::kUnschedulable, kSkew);
+      }
+    });
+  }
+}
+
+void PodTopologySpread::Reasons(const CycleContext&, const framework::PluginState*,
+                                const framework::Verdict& verdict,
+                                std::vector<std::string>* out) const {
+  switch (static_cast<Reason>(verdict.reason)) {
+    case kSkew:
+      out->emplace_back(kSkewReason);
+      return;
+    case kMissingLabel:
+      out->emplace_back(kMissingLabelReason);
+      return;
+  }
+}
+
+// --- Score
+
+namespace {
+
+// How many domains the nodes of `feasible` that are also in `candidates` form.
+size_t CountDomains(const NodeSet& feasible, const EligibleNodes& candidates,
+                    const LabelColumn& column, std::vector<uint8_t>& seen) {
+  const size_t possible = candidates.Domains().size();
+  seen.assign(column.values.size(), 0);
+  size_t found = 0;
+  const auto words = feasible.Words();
+  const auto eligible = candidates.Mask()->nodes.Words();
+  for (size_t w = 0; w < words.size() && found < possible; ++w) {
+    NodeSet::ForEachBit(words[w] & eligible[w], w, [&](NodeIndex n) {
+      uint8_t& mark = seen[candidates.DomainOf(column.codes[n])];
+      found += mark == 0;
+      mark = 1;
+    });
+  }
+  return found;
+}
+
+size_t CountCommon(const NodeSet& a, const NodeSet& b) {
+  size_t count = 0;
+  for (size_t w = 0; w < a.Words().size(); ++w) {
+    count += static_cast<size_t>(std::popcount(a.Words()[w] & b.Words()[w]));
+  }
+  return count;
+}
+
+}  // namespace
+
+// Fills in the pods a constraint finds, per domain or per node. `size`: how many domains there are.
+void PodTopologySpread::CountSoft(const CycleContext& c, CompiledConstraint& constraint,
+                                  size_t size, SoftState& soft) {
+  cluster::TopologyCounters& topology = c.cluster.Topology();
+  soft.column = constraint.column;
+  soft.weight = GoLog(static_cast<int64_t>(size) + 2);
+  soft.base = static_cast<double>(static_cast<int32_t>(WrapSub(constraint.constraint.max_skew, 1)));
+  for (const uint32_t row : soft.touched) soft.pods_memory[row] = 0;
+  soft.touched.clear();
+  soft.pods = nullptr;
+  cluster::PodCounter* counter = constraint.predicate.parts.empty()
+                                     ? nullptr
+                                     : &topology.Use(constraint.predicate, constraint.handle);
+  const LabelColumn& column = *constraint.column;
+  if (constraint.is_hostname) {
+    // Pods of the node itself, whatever the policies say.
+    const size_t rows = column.codes.size();
+    if (counter != nullptr && counter->Rows().IsDense()) {
+      soft.pods = counter->MutableRows().Dense(rows).data();
+      return;
+    }
+    if (soft.pods_memory.size() < rows) soft.pods_memory.resize(rows);
+    soft.pods = soft.pods_memory.data();
+    if (counter == nullptr) return;
+    counter->Rows().ForEach([&](uint32_t row, int32_t count) {
+      soft.pods_memory[row] = count;
+      soft.touched.push_back(row);
+    });
+    return;
+  }
+  soft.of_domain.assign(column.values.size(), 0 * soft.weight + soft.base);
+  soft.of_domain[LabelColumn::kAbsent] = 0;
+  if (counter == nullptr) return;
+  const cluster::IndexCounts& domains =
+      topology.Domains(*counter, column, constraint.eligible->Mask());
+  domains.ForEach([&](uint32_t code, int32_t count) {
+    if (code == LabelColumn::kAbsent) return;
+    soft.of_domain[code] = static_cast<double>(count) * soft.weight + soft.base;
+  });
+  // Nodes without the label are in one domain with those whose label is empty.
+  const uint32_t empty = constraint.eligible->EmptyValueCode();
+  if (empty != LabelColumn::kAbsent) {
+    const int64_t count = int64_t{domains.Get(empty)} + domains.Get(LabelColumn::kAbsent);
+    soft.of_domain[empty] = static_cast<double>(count) * soft.weight + soft.base;
+  }
+}
+
+Status PodTopologySpread::PreScore(const CycleContext& c, framework::PluginState* plugin_state,
+                                   const NodeSet& feasible) const {
+  auto& state = static_cast<State&>(*plugin_state);
+  CompiledList& list = state.compiled->soft;
+  state.soft_count = 0;
+  if (c.cluster.NodeCount() == 0) return Status::Skip();
+  if (!list.error.empty()) return Status::Error("calculating preScoreState: " + list.error);
+  if (list.constraints.empty()) return Status::Skip();
+  if (state.soft.size() < list.constraints.size()) state.soft.resize(list.constraints.size());
+  state.soft_count = list.constraints.size();
+  for (CompiledConstraint& constraint : list.constraints) {
+    constraint.eligible->Refresh(c.cluster);
+    constraint.candidates->Refresh(c.cluster);
+  }
+  const NodeSet& candidates = list.constraints[0].candidates->Mask()->nodes;
+  state.scored = list.requires_all_keys ? &candidates : nullptr;
+  for (size_t i = 0; i < list.constraints.size(); ++i) {
+    CompiledConstraint& constraint = list.constraints[i];
+    const size_t size = constraint.is_hostname ? CountCommon(feasible, candidates)
+                                               : CountDomains(feasible, *constraint.candidates,
+                                                              *constraint.column, state.seen);
+    CountSoft(c, constraint, size, state.soft[i]);
+  }
+  return {};
+}
+
+void PodTopologySpread::Score(const CycleContext&, const framework::PluginState* plugin_state,
+                              framework::ScoreBatch& batch) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  constexpr size_t kBits = NodeSet::kWordBits;
+  for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
+    if (batch.Word(w) == 0) continue;
+    double sums[kBits] = {};
+    for (size_t i = 0; i < state.soft_count; ++i) {
+      const SoftState& soft = state.soft[i];
+      const uint32_t* codes = soft.column->codes.data() + w * kBits;
+      if (soft.pods == nullptr) {
+        for (size_t b = 0; b < kBits; ++b) sums[b] += soft.of_domain[codes[b]];
+        continue;
+      }
+      const int32_t* pods = soft.pods + w * kBits;
+      for (size_t b = 0; b < kBits; ++b) {
+        const double part = static_cast<double>(pods[b]) * soft.weight + soft.base;
+        sums[b] += codes[b] == LabelColumn::kAbsent ? 0 : part;
+      }
+    }
+    int64_t* scores = batch.Scores() + w * kBits;
+    for (size_t b = 0; b < kBits; ++b) scores[b] = Round(sums[b]);
+    if (state.scored == nullptr) continue;
+    NodeSet::ForEachBit(batch.Word(w) & ~state.scored->Words()[w], w,
+                        [&](NodeIndex n) { batch.Scores()[n] = 0; });
+  }
+}
+
+void PodTopologySpread::Normalize(const CycleContext&, const framework::PluginState* plugin_state,
+                                  const NodeSet& feasible, framework::ScoreColumn& column) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  // kube-scheduler marks nodes it ignores with this score, and so ignores nodes that have it.
+  constexpr int64_t kIgnored = -1;
+  if (column.IsUniform()) return;
+  int64_t* scores = column.Dense();
+  int64_t smallest = std::numeric_limits<int64_t>::max();
+  int64_t largest = 0;
+  const auto words = feasible.Words();
+  for (size_t w = 0; w < words.size(); ++w) {
+    const uint64_t scored =
+        state.scored == nullptr ? words[w] : words[w] & state.scored->Words()[w];
+    NodeSet::ForEachBit(scored, w, [&](NodeIndex n) {
+      smallest = std::min(smallest, scores[n]);
+      largest = std::max(largest, scores[n]);
+    });
+    NodeSet::ForEachBit(words[w] & ~scored, w, [&](NodeIndex n) { scores[n] = kIgnored; });
+  }
+  ScoreMemo memo;
+  feasible.ForEach([&](NodeIndex n) {
+    scores[n] = memo.Get(scores[n], [&](int64_t score) -> int64_t {
+      if (score == kIgnored) return 0;
+      if (largest == 0) return framework::kMaxNodeScore;
+      const int64_t left = WrapSub(WrapAdd(largest, smallest), score);
+      return WrapDiv(WrapMul(framework::kMaxNodeScore, left), largest);
+    });
+  });
+}
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
+                                                const framework::PluginHandle&) {
+  const auto* own = std::get_if<config::PodTopologySpreadArgs>(&args);
+  if (own != nullptr) return std::make_unique<PodTopologySpread>(*own);
+  config::PodTopologySpreadArgs defaults;
+  defaults.defaulting_type = "System";
+  return std::make_unique<PodTopologySpread>(defaults);
+}
+
+}  // namespace berth::plugins::pod_topology_spread

@@ -1,0 +1,83 @@
+// PodTopologySpread: pods of a kind spread evenly over the values of a label.
+//
+// Constraints that must hold (DoNotSchedule) are a filter: a node is refused when one more pod in
+// its domain would put the domain more than maxSkew above the least loaded one. Constraints that
+// should hold (ScheduleAnyway) are a score. Pods per domain are counted by
+// cluster::TopologyCounters over the nodes the constraint's policies include.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/shape_table.h"
+#include "framework/profile.h"
+#include "plugins/pod_topology_spread/constraints.h"
+#include "plugins/pod_topology_spread/eligible_nodes.h"
+
+namespace berth::plugins::pod_topology_spread {
+
+inline constexpr std::string_view kName = "PodTopologySpread";
+inline constexpr std::string_view kSkewReason =
+    "node(s) didn't match pod topology spread constraints";
+inline constexpr std::string_view kMissingLabelReason =
+    "node(s) didn't match pod topology spread constraints (missing required label)";
+
+class PodTopologySpread final : public framework::PreFilterPlugin,
+                                public framework::FilterPlugin,
+                                public framework::PreScorePlugin,
+                                public framework::ScorePlugin {
+ public:
+  explicit PodTopologySpread(const config::PodTopologySpreadArgs& args);
+
+  std::string_view Name() const override { return kName; }
+  std::unique_ptr<framework::PluginState> NewState() const override;
+  void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
+
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override;
+  bool HasExtensions() const override { return true; }
+  framework::Status AddPod(const framework::CycleContext&, framework::PluginState*,
+                           const cluster::Pod&, framework::NodeIndex) const override;
+  framework::Status RemovePod(const framework::CycleContext&, framework::PluginState*,
+                              const cluster::Pod&, framework::NodeIndex) const override;
+  void Filter(const framework::CycleContext&, const framework::PluginState*,
+              framework::FilterBatch&) const override;
+  void Reasons(const framework::CycleContext&, const framework::PluginState*,
+               const framework::Verdict&, std::vector<std::string>* out) const override;
+
+  framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,
+                             const framework::NodeSet&) const override;
+  void Score(const framework::CycleContext&, const framework::PluginState*,
+             framework::ScoreBatch&) const override;
+  bool HasNormalize() const override { return true; }
+  void Normalize(const framework::CycleContext&, const framework::PluginState*,
+                 const framework::NodeSet& feasible, framework::ScoreColumn&) const override;
+
+ private:
+  struct Compiled;
+  struct CompiledConstraint;
+  struct CompiledList;
+  struct HardState;
+  struct SoftState;
+  struct State;
+
+  Compiled Compile(const framework::CycleContext& c) const;
+  CompiledList CompileList(const framework::CycleContext& c, std::string_view action) const;
+  static void CountSoft(const framework::CycleContext& c, CompiledConstraint& constraint,
+                        size_t domains, SoftState& soft);
+  static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
+                        framework::NodeIndex node, int64_t delta);
+
+  std::vector<api::TopologySpreadConstraint> defaults_;
+  bool system_defaults_;
+  // Touched only in BeginCycle.
+  mutable cluster::PerShape<Compiled> compiled_;
+  mutable EligibleTable eligible_;
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&);
+
+}  // namespace berth::plugins::pod_topology_spread

@@ -69,6 +69,16 @@ class Quantity {
   int64_t Value() const { return scale_ == 0 && !big_ ? value_ : ScaledValue(0); }
   int64_t MilliValue() const { return scale_ == -3 && !big_ ? value_ : ScaledValue(-3); }
   double AsApproxDouble() const;
+  // The exact amount; false when it is out of range or kept as a fraction ("1000m" counts as one).
+  bool AsInt64(int64_t* value) const {
+    if (big_ || scale_ < 0) return false;
+    int64_t amount = value_;
+    for (int32_t i = 0; i < scale_ && amount != 0; ++i) {
+      if (__builtin_mul_overflow(amount, int64_t{10}, &amount)) return false;
+    }
+    *value = amount;
+    return true;
+  }
 
   int Sign() const { return big_ ? BigSign() : (value_ > 0) - (value_ < 0); }
   bool IsZero() const { return Sign() == 0; }

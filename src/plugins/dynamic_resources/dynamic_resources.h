@@ -1,0 +1,115 @@
+// DynamicResources: devices for the resource claims of a pod.
+//
+// A pod waits until its claims exist. Claims that are allocated bind it to the nodes where the
+// devices are; claims that are not are allocated, in thought, on every node that is asked about.
+// Reserve remembers the allocation for the chosen node in the object store's in_flight_claims;
+// writing it to the API is left to the engine, which gets the objects to write from ClaimUpdates.
+//
+// Threads: Filter may run on several threads at once, for disjoint ranges of nodes; the rest runs
+// on the cycle's own. One cycle at a time: PreFilter brings the plugin's tables up to date for the
+// cycle that follows it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "framework/profile.h"
+#include "plugins/common/node_matcher.h"
+#include "plugins/dynamic_resources/inventory.h"
+#include "plugins/dynamic_resources/node_pools.h"
+#include "plugins/dynamic_resources/plan.h"
+#include "plugins/dynamic_resources/search.h"
+#include "plugins/dynamic_resources/selectors.h"
+
+namespace berth::plugins::dynamic_resources {
+
+inline constexpr std::string_view kName = "DynamicResources";
+// Of a claim whose devices are not to be deleted under it.
+inline constexpr std::string_view kFinalizer = "resource.kubernetes.io/delete-protection";
+
+// What PreBind writes for one claim.
+struct ClaimUpdate {
+  api::ResourceClaim claim;     // with finalizer, allocation and reservation
+  bool allocates = false;       // the allocation is new; else only the reservation is
+  bool adds_finalizer = false;  // takes a write of its own, before the status
+};
+
+class DynamicResources final : public framework::PreEnqueuePlugin,
+                               public framework::PreFilterPlugin,
+                               public framework::FilterPlugin,
+                               public framework::PostFilterPlugin,
+                               public framework::ReservePlugin {
+ public:
+  // `max_steps`: how many devices may be looked at for one node, 0 for any number.
+  DynamicResources(cluster::Cluster& cluster, int64_t max_steps);
+  ~DynamicResources() override;
+
+  std::string_view Name() const override { return kName; }
+  std::unique_ptr<framework::PluginState> NewState() const override;
+  void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
+
+  framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod&) const override;
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override;
+  void Filter(const framework::CycleContext&, const framework::PluginState*,
+              framework::FilterBatch&) const override;
+  void Reasons(const framework::CycleContext&, const framework::PluginState*,
+               const framework::Verdict&, std::vector<std::string>* out) const override;
+  // Proposes to deallocate a claim that keeps the pod from nodes and that nobody else uses.
+  framework::Status PostFilter(framework::Cycle&, cluster::Cluster&, const framework::Diagnosis&,
+                               framework::PostFilterResult*) override;
+  framework::Status Reserve(const framework::CycleContext&, framework::PluginState*,
+                            cluster::NodeIndex) override;
+  void Unreserve(const framework::CycleContext&, framework::PluginState*,
+                 cluster::NodeIndex) override;
+
+  // The devices Reserve has taken in this cycle, as "driver/pool/device", sorted. Devices used with
+  // admin access are not taken.
+  static std::vector<std::string> ReservedDevices(const framework::PluginState* state);
+
+  // After Reserve: what PreBind has to write, in the order of the pod's claims. Take it before the
+  // next cycle begins.
+  static std::vector<ClaimUpdate> ClaimUpdates(const framework::CycleContext&,
+                                               const framework::PluginState* state);
+  // PreBind is done with a claim, well or badly: what it was to get is no longer in flight. On
+  // success the written claim must be in the cluster's store before.
+  static void FinishUpdate(cluster::Cluster& cluster, const ClaimUpdate& update);
+
+ private:
+  struct State;
+  struct Verdicts;
+
+  framework::Status CheckClaim(const cluster::ObjectStore& objects,
+                               const api::ResourceClaim& claim) const;
+  framework::Status AddClaim(const framework::CycleContext&, const api::ResourceClaim& claim,
+                             State* state) const;
+  void Synchronize(const framework::CycleContext&, State* state) const;
+  std::shared_ptr<Verdicts> FindVerdicts(const framework::CycleContext&,
+                                         const std::string& signature) const;
+  Search::Outcome Decide(const State& state, cluster::NodeIndex node, Search* search,
+                         PoolList* pools) const;
+  void FilterWord(const framework::CycleContext&, const State& state, size_t word,
+                  std::optional<Search>* search, PoolList* pools,
+                  framework::FilterBatch& batch) const;
+
+  cluster::Cluster& cluster_;
+  const int64_t max_steps_;
+  // What was derived from the object store, up to date since the last PreFilter of a pod with
+  // claims.
+  mutable Inventory inventory_;
+  mutable NodePools pools_;
+  mutable SelectorTable selectors_;
+  mutable uint64_t uses_ = 0;
+  mutable boost::unordered_flat_map<std::string, std::shared_ptr<Verdicts>> verdicts_;
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
+                                                const framework::PluginHandle& handle);
+
+}  // namespace berth::plugins::dynamic_resources

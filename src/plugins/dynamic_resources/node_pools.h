@@ -1,0 +1,71 @@
+// NodePools: which pools of devices each node can reach.
+//
+// A pool seen from a node is made of the slices that name the node, all nodes, or a selector the
+// node matches; only those of the newest generation count. Nodes that match the same shared slices
+// share one list of pools.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "plugins/dynamic_resources/inventory.h"
+
+namespace berth::plugins::dynamic_resources {
+
+struct Pool {
+  std::string driver;
+  std::string name;
+  bool incomplete = false;     // not all slices of the newest generation are there
+  std::string invalid_reason;  // not empty: must not be used
+  bool binding_conditions = false;
+  std::vector<SliceId> slices;
+
+  std::string Id() const { return driver + "/" + name; }
+};
+
+// In the order devices are tried.
+using PoolList = std::vector<const Pool*>;
+
+class NodePools {
+ public:
+  // True when something changed.
+  bool Sync(const cluster::Cluster& cluster, const Inventory& inventory);
+  // Changes with every true Sync.
+  uint64_t Version() const { return version_; }
+
+  // Not empty: no node can be looked at, because some slice is wrong in a way that concerns them
+  // all.
+  const std::string& Error() const { return error_; }
+
+  // Appends the pools of a node: its own first, then the shared ones.
+  void Append(cluster::NodeIndex node, PoolList* pools) const;
+
+  // The one node that reaches the slice; kNoNode when several may, or none.
+  cluster::NodeIndex OnlyNode(SliceId slice) const {
+    return slice < node_of_slice_.size() ? node_of_slice_[slice] : cluster::kNoNode;
+  }
+
+ private:
+  struct Group {
+    std::vector<SliceId> slices;  // shared slices its nodes match
+    std::vector<Pool> pools;
+  };
+
+  void Rebuild(const cluster::Cluster& cluster, const Inventory& inventory);
+  std::vector<SliceId> LiveSlices(const Inventory& inventory) const;
+  static std::vector<Pool> MakePools(const Inventory& inventory,
+                                     const std::vector<SliceId>& slices);
+
+  uint64_t version_ = 0;
+  uint64_t slice_serial_ = ~uint64_t{0};
+  uint64_t node_generation_ = ~uint64_t{0};
+  std::string error_;
+  std::vector<std::vector<Pool>> local_;  // by node
+  std::vector<uint32_t> group_of_node_;
+  std::vector<Group> groups_;  // the first one is empty
+  std::vector<cluster::NodeIndex> node_of_slice_;
+};
+
+}  // namespace berth::plugins::dynamic_resources

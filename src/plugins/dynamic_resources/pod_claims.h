@@ -1,0 +1,21 @@
+// Which resource claims a pod uses, and what they say about the pod.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cluster/object_store.h"
+#include "cluster/pod.h"
+
+namespace berth::plugins::dynamic_resources {
+
+// The claims of the pod in the order of its spec, without those that were left out on purpose.
+// Fails, in words for the user, when one is missing, going away or somebody else's.
+Result<std::vector<const api::ResourceClaim*>> PodClaims(const cluster::ObjectStore& objects,
+                                                         const cluster::Pod& pod);
+
+// Is the pod listed as a user of the claim?
+bool IsReservedFor(const api::ResourceClaim& claim, const cluster::Pod& pod);
+
+}  // namespace berth::plugins::dynamic_resources

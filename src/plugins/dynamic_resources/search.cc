@@ -1,0 +1,364 @@
+#include "plugins/dynamic_resources/search.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "base/wrap.h"
+
+namespace berth::plugins::dynamic_resources {
+namespace {
+
+// The API allows far less; more would only be a way to exhaust the stack.
+constexpr int kMaxDepth = 4096;
+
+// The value of an attribute, also when its domain is left out because it is the driver's.
+const api::DeviceAttribute* FindAttribute(const api::Device& device, std::string_view driver,
+                                          std::string_view name) {
+  if (const auto it = device.attributes.find(name); it != device.attributes.end()) {
+    return &it->second;
+  }
+  const size_t slash = name.find('/');
+  if (slash == std::string_view::npos || name.substr(0, slash) != driver) return nullptr;
+  const auto it = device.attributes.find(name.substr(slash + 1));
+  return it == device.attributes.end() ? nullptr : &it->second;
+}
+
+bool HasValue(const api::DeviceAttribute& attribute) {
+  return attribute.string || attribute.int_ || attribute.bool_ || attribute.version;
+}
+
+bool SameValue(const api::DeviceAttribute& a, const api::DeviceAttribute& b) {
+  if (a.string) return b.string && *a.string == *b.string;
+  if (a.int_) return b.int_ && *a.int_ == *b.int_;
+  if (a.bool_) return b.bool_ && *a.bool_ == *b.bool_;
+  return a.version && b.version && *a.version == *b.version;
+}
+
+}  // namespace
+
+Search::Search(const Inventory& inventory, const Plan& plan, int64_t max_steps)
+    : inventory_(inventory), plan_(plan), max_steps_(max_steps), claims_(plan.claims.size()) {
+  for (size_t i = 0; i < claims_.size(); ++i) {
+    claims_[i].requests.resize(plan.claims[i].requests.size());
+    claims_[i].constraints.resize(plan.claims[i].constraints.size());
+    claims_[i].alternative.resize(plan.claims[i].groups.size());
+  }
+}
+
+bool Search::Stop(std::string error) {
+  outcome_ = Outcome::kError;
+  error_ = std::move(error);
+  return false;
+}
+
+std::string Search::SelectorText(const ClaimPlan& claim, const PlannedRequest& request,
+                                 const SelectorError& error) const {
+  const std::string owner =
+      error.in_class ? "class " + request.device_class->metadata.name : "claim " + claim.key;
+  return owner + ": selector #" + std::to_string(error.index) + ": " + error.message;
+}
+
+bool Search::Count(const PoolList& pools, Outcome* outcome) const {
+  if (!plan_.countable) return false;
+  const PlannedRequest& request = plan_.claims[0].requests[0];
+  const uint64_t* matching = request.chain->Matching().data();
+  const uint64_t* failing = request.chain->Failing().data();
+  const uint64_t* in_use = inventory_.InUse().data();
+  const uint64_t* counters = inventory_.Counters().data();
+  int64_t available = 0;
+  for (const Pool* pool : pools) {
+    if (!pool->invalid_reason.empty()) return false;
+    for (const SliceId id : pool->slices) {
+      const SliceRecord& slice = inventory_.Slices()[id];
+      for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
+        if ((failing[w] & ~in_use[w]) != 0) return false;
+        available += std::popcount(matching[w] & ~in_use[w] & ~counters[w]);
+      }
+    }
+  }
+  *outcome = available >= request.count ? Outcome::kAllocated : Outcome::kImpossible;
+  return true;
+}
+
+Search::Outcome Search::Run(const PoolList& pools) {
+  pools_ = &pools;
+  steps_ = 0;
+  taken_.clear();
+  outcome_ = Outcome::kImpossible;
+  if (!Prepare(pools)) return outcome_;
+  switch (Allocate({}, false, 0)) {
+    case Step::kDone:
+      return Outcome::kAllocated;
+    case Step::kStop:
+      return outcome_;
+    case Step::kDeadEnd:
+      return Outcome::kImpossible;
+    case Step::kTooMany:
+      break;
+  }
+  Stop("allocation max size exceeded");
+  return outcome_;
+}
+
+// --- what each request wants on this node
+
+bool Search::Prepare(const PoolList& pools) {
+  for (size_t i = 0; i < claims_.size(); ++i) {
+    if (!PrepareClaim(i, pools)) return false;
+  }
+  return true;
+}
+
+bool Search::PrepareClaim(size_t index, const PoolList& pools) {
+  const ClaimPlan& claim = plan_.claims[index];
+  ClaimState& state = claims_[index];
+  state.found.clear();
+  int64_t minimum = 0;
+  for (const RequestGroup& group : claim.groups) {
+    if (!group.error.empty()) return Stop(group.error);
+    int64_t least = group.prioritized ? std::numeric_limits<int64_t>::max() : 0;
+    for (size_t i = group.first; i < group.first + group.count; ++i) {
+      if (!PrepareRequest(claim, claim.requests[i], pools, &state.requests[i])) return false;
+      const int64_t devices = state.requests[i].devices;
+      least = group.prioritized ? std::min(least, devices) : devices;
+    }
+    minimum = WrapAdd(minimum, least);
+  }
+  if (minimum > kMaxDevicesPerClaim) {
+    return Stop("claim " + claim.key + ": number of requested devices " + std::to_string(minimum) +
+                " exceeds the claim limit of " + std::to_string(kMaxDevicesPerClaim));
+  }
+  if (!claim.constraint_error.empty()) return Stop(claim.constraint_error);
+  for (ConstraintState& constraint : state.constraints) {
+    constraint.attribute = nullptr;
+    constraint.devices = 0;
+    constraint.holders.clear();
+  }
+  return true;
+}
+
+bool Search::PrepareRequest(const ClaimPlan& claim, const PlannedRequest& request,
+                            const PoolList& pools, RequestState* state) {
+  if (!request.error.empty()) return Stop(request.error);
+  state->all.clear();
+  state->devices = request.count;
+  if (!request.all) return true;
+  if (!CollectAll(claim, request, pools, &state->all)) return false;
+  state->devices = static_cast<int64_t>(state->all.size());
+  return true;
+}
+
+bool Search::CollectAll(const ClaimPlan& claim, const PlannedRequest& request,
+                        const PoolList& pools, std::vector<Slot>* slots) {
+  const SelectorChain& chain = *request.all_chain;
+  for (const Pool* pool : pools) {
+    const char* problem = nullptr;
+    if (pool->incomplete) {
+      problem = "being updated";
+    } else if (!pool->invalid_reason.empty()) {
+      problem = "invalid";
+    }
+    if (problem != nullptr) {
+      return Stop("claim " + claim.key + ", request " + request.name +
+                  ": asks for all devices, but resource pool " + pool->Id() + " is currently " +
+                  problem);
+    }
+    for (const SliceId id : pool->slices) {
+      const SliceRecord& slice = inventory_.Slices()[id];
+      for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
+        uint64_t bits = chain.Matching()[w] | chain.Failing()[w];
+        for (; bits != 0; bits &= bits - 1) {
+          const auto slot = w * kWordBits + static_cast<Slot>(std::countr_zero(bits));
+          if ((chain.Failing()[w] >> (slot % kWordBits) & 1) != 0) {
+            return Stop(SelectorText(claim, request, chain.ErrorAt(slot)));
+          }
+          slots->push_back(slot);
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// --- the search
+
+Search::Step Search::Allocate(Position at, bool inside_alternative, int depth) {
+  if (depth > kMaxDepth) {
+    Stop("the claims need more devices than can be searched for");
+    return Step::kStop;
+  }
+  if (at.claim >= plan_.claims.size()) return Step::kDone;
+  const ClaimPlan& claim = plan_.claims[at.claim];
+  if (at.group >= claim.groups.size()) {
+    const Step step = Allocate({at.claim + 1, 0, 0, 0}, false, depth + 1);
+    // Another choice for this claim may leave the next one an alternative with fewer devices.
+    return step == Step::kTooMany ? Step::kDeadEnd : step;
+  }
+  if (!inside_alternative && claim.groups[at.group].prioritized) return TryAlternatives(at, depth);
+
+  const PlannedRequest& request = RequestAt(at);
+  const RequestState& state = StateAt(at);
+  if (request.all && state.all.empty()) return Step::kDeadEnd;
+  if (at.device >= state.devices) {
+    return Allocate({at.claim, at.group + 1, 0, 0}, false, depth + 1);
+  }
+  const auto held = static_cast<int64_t>(claims_[at.claim].found.size());
+  if (held + state.devices - at.device > kMaxDevicesPerClaim) return Step::kTooMany;
+  return request.all ? TakeAll(at, inside_alternative, depth)
+                     : TakeOne(at, inside_alternative, depth);
+}
+
+Search::Step Search::TryAlternatives(Position at, int depth) {
+  bool all_too_many = true;
+  const size_t count = plan_.claims[at.claim].groups[at.group].count;
+  for (size_t i = 0; i < count; ++i) {
+    at.alternative = i;
+    const Step step = Allocate(at, true, depth + 1);
+    if (step == Step::kTooMany) continue;
+    all_too_many = false;
+    if (step == Step::kDone) claims_[at.claim].alternative[at.group] = i;
+    if (step != Step::kDeadEnd) return step;
+  }
+  return all_too_many ? Step::kTooMany : Step::kDeadEnd;
+}
+
+Search::Step Search::TakeAll(const Position& at, bool inside_alternative, int depth) {
+  const Slot slot = StateAt(at).all[static_cast<size_t>(at.device)];
+  bool failed = false;
+  if (!Take(at, slot, true, &failed)) return failed ? Step::kStop : Step::kDeadEnd;
+  // As in kube-scheduler, the alternative is forgotten after the first device: the rest is taken
+  // for the first one.
+  const Step step = Allocate({at.claim, at.group, 0, at.device + 1}, inside_alternative, depth + 1);
+  if (step != Step::kDone) Release(at, slot);
+  return step;
+}
+
+Search::Step Search::TakeOne(const Position& at, bool inside_alternative, int depth) {
+  const PlannedRequest& request = RequestAt(at);
+  const SelectorChain& chain = *request.chain;
+  for (const Pool* pool : *pools_) {
+    if (!pool->invalid_reason.empty()) {
+      Stop("pool " + pool->name + " is invalid: " + pool->invalid_reason);
+      return Step::kStop;
+    }
+    for (const SliceId id : pool->slices) {
+      const SliceRecord& slice = inventory_.Slices()[id];
+      for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
+        uint64_t bits = chain.Matching()[w] | chain.Failing()[w];
+        if (!request.admin_access) bits &= ~inventory_.InUse()[w];
+        for (; bits != 0; bits &= bits - 1) {
+          const auto slot = w * kWordBits + static_cast<Slot>(std::countr_zero(bits));
+          const Step step = TryDevice(at, slot, inside_alternative, depth);
+          if (step != Step::kDeadEnd) return step;
+        }
+      }
+    }
+  }
+  return Step::kDeadEnd;
+}
+
+Search::Step Search::TryDevice(const Position& at, Slot slot, bool inside_alternative, int depth) {
+  const PlannedRequest& request = RequestAt(at);
+  if (max_steps_ > 0 && ++steps_ > max_steps_) {
+    outcome_ = Outcome::kOutOfSteps;
+    return Step::kStop;
+  }
+  if (request.admin_access ? TakenBy(slot, at.claim) : Taken(slot)) return Step::kDeadEnd;
+  if ((request.chain->Failing()[slot / kWordBits] >> (slot % kWordBits) & 1) != 0) {
+    Stop(SelectorText(plan_.claims[at.claim], request, request.chain->ErrorAt(slot)));
+    return Step::kStop;
+  }
+  bool failed = false;
+  if (!Take(at, slot, false, &failed)) return Step::kDeadEnd;
+  Position next = at;
+  ++next.device;
+  const Step step = Allocate(next, inside_alternative, depth + 1);
+  if (step != Step::kDone) Release(at, slot);
+  return step;
+}
+
+// --- one device
+
+bool Search::Taken(Slot slot) const {
+  return std::any_of(taken_.begin(), taken_.end(), [&](const auto& t) { return t.first == slot; });
+}
+
+bool Search::TakenBy(Slot slot, size_t claim) const {
+  return std::find(taken_.begin(), taken_.end(), std::pair(slot, claim)) != taken_.end();
+}
+
+bool Search::Take(const Position& at, Slot slot, bool must, bool* failed) {
+  const PlannedRequest& request = RequestAt(at);
+  const uint32_t word = slot / kWordBits;
+  const uint64_t bit = uint64_t{1} << (slot % kWordBits);
+  if (request.admin_access) {
+    if (TakenBy(slot, at.claim)) return false;
+  } else if ((inventory_.InUse()[word] & bit) != 0 || Taken(slot)) {
+    return false;
+  }
+  if ((inventory_.Counters()[word] & bit) != 0) return false;
+
+  const ClaimPlan& claim = plan_.claims[at.claim];
+  for (size_t i = 0; i < claim.constraints.size(); ++i) {
+    if (AddToConstraint(at.claim, i, request, slot)) continue;
+    if (must) {
+      *failed = true;
+      Stop("claim " + claim.key + ", request " + request.name + ": cannot add device " +
+           inventory_.DeviceId(slot) + " because a claim constraint would not be satisfied");
+      return false;
+    }
+    for (size_t e = 0; e < i; ++e) RemoveFromConstraint(at.claim, e, request);
+    return false;
+  }
+  taken_.emplace_back(slot, at.claim);
+  claims_[at.claim].found.push_back({claim.groups[at.group].first + at.alternative, slot});
+  return true;
+}
+
+void Search::Release(const Position& at, Slot slot) {
+  const PlannedRequest& request = RequestAt(at);
+  for (size_t i = 0; i < plan_.claims[at.claim].constraints.size(); ++i) {
+    RemoveFromConstraint(at.claim, i, request);
+  }
+  // Released in the opposite order of taking.
+  taken_.erase(std::find(taken_.begin(), taken_.end(), std::pair(slot, at.claim)));
+  claims_[at.claim].found.pop_back();
+}
+
+bool Search::AddToConstraint(size_t claim, size_t constraint, const PlannedRequest& request,
+                             Slot slot) {
+  const PlannedConstraint& planned = plan_.claims[claim].constraints[constraint];
+  ConstraintState& state = claims_[claim].constraints[constraint];
+  if (!planned.AppliesTo(request)) return true;
+  const api::DeviceAttribute* attribute = FindAttribute(
+      inventory_.DeviceAt(slot), inventory_.SliceObject(slot).spec.driver, planned.attribute);
+  if (attribute == nullptr) return false;
+  if (planned.distinct) {
+    // kube-scheduler compares where values are stored, so two devices always differ; only a value
+    // of an unknown type is refused, and only while some request holds one.
+    if (state.devices > 0 && !state.holders.empty() && !HasValue(*attribute)) return false;
+    const std::string* holder = &request.BaseName();
+    const bool known = std::any_of(state.holders.begin(), state.holders.end(),
+                                   [&](const std::string* h) { return *h == *holder; });
+    if (!known) state.holders.push_back(holder);
+  } else if (state.devices == 0) {
+    state.attribute = attribute;
+  } else if (!SameValue(*attribute, *state.attribute)) {
+    return false;
+  }
+  ++state.devices;
+  return true;
+}
+
+void Search::RemoveFromConstraint(size_t claim, size_t constraint, const PlannedRequest& request) {
+  const PlannedConstraint& planned = plan_.claims[claim].constraints[constraint];
+  ConstraintState& state = claims_[claim].constraints[constraint];
+  if (!planned.AppliesTo(request)) return;
+  std::erase_if(state.holders,
+                [&](const std::string* holder) { return *holder == request.BaseName(); });
+  --state.devices;
+}
+
+}  // namespace berth::plugins::dynamic_resources

@@ -4,6 +4,7 @@
 
 #include "api/resource_name.h"
 #include "base/wrap.h"
+#include "cluster/object_store.h"
 
 namespace berth::cluster {
 namespace {
@@ -19,7 +20,8 @@ bool WasPreemptedByScheduler(const api::Pod& pod) {
 
 }  // namespace
 
-Cluster::Cluster() : host_ports_(strings_.Intern("0.0.0.0")) {
+Cluster::Cluster()
+    : host_ports_(strings_.Intern("0.0.0.0")), objects_(std::make_unique<ObjectStore>()) {
   for (const ResourceId id : {kCpu, kMemory, kEphemeralStorage}) TrackResource(id);
 }
 
@@ -54,6 +56,7 @@ void Cluster::GrowTo(size_t rows) {
   nodes_.Resize(rows);
   unschedulable_.Resize(rows);
   tainted_.Resize(rows);
+  topology_.SetRows(rows);
   const size_t padded = PaddedRows();
   if (padded == pod_count_.size()) return;
   for (auto& column : resources_) {
@@ -73,6 +76,7 @@ NodeIndex Cluster::SetNode(const api::Node& node) {
   const NodeIndex n = RowFor(node.metadata.name);
   NodeRecord& record = records_[n];
   ++node_generation_;
+  const bool is_new = !record.exists;
   const std::string zone = ZoneKey(node.metadata.labels);
   if (record.exists) {
     // As in kube-scheduler, a node that changes zone moves in the order when the next node comes or
@@ -86,24 +90,29 @@ NodeIndex Cluster::SetNode(const api::Node& node) {
     tree_.Add(n, zone);
     order_is_current_ = false;
   }
-  SetLabels(n, node.metadata.labels);
+  const TaintSetId taints_before = taint_set_[n];
+  bool topology_changed = SetLabels(n, node.metadata.labels) || is_new;
   SetResources(n, node.status.allocatable);
   unschedulable_.Set(n, node.spec.unschedulable);
   taint_set_[n] = taints_.Intern(node.spec.taints);
   tainted_.Set(n, taint_set_[n] != kNoTaints);
+  topology_changed |= taint_set_[n] != taints_before;
+  if (topology_changed) topology_.NodesChanged();
   record.images = images_.AddNode(n, node.status.images, strings_);
   return n;
 }
 
-void Cluster::SetLabels(NodeIndex n, const api::StringMap& labels) {
-  NodeLabels& list = records_[n].labels;
-  list.clear();
+bool Cluster::SetLabels(NodeIndex n, const api::StringMap& labels) {
+  NodeLabels list;
   list.reserve(labels.size());
   for (const auto& [key, value] : labels) {
     list.emplace_back(strings_.Intern(key), strings_.Intern(value));
   }
   std::sort(list.begin(), list.end());
-  label_columns_.SetRow(n, list);
+  if (list == records_[n].labels) return false;
+  records_[n].labels = std::move(list);
+  label_columns_.SetRow(n, records_[n].labels);
+  return true;
 }
 
 void Cluster::SetResources(NodeIndex n, const api::ResourceList& allocatable) {
@@ -139,6 +148,7 @@ bool Cluster::RemoveNode(std::string_view name) {
   --node_count_;
   record.exists = false;
   ClearNode(n);
+  topology_.NodesChanged();
   FreeRowIfUnused(n);
   return true;
 }
@@ -261,6 +271,7 @@ void Cluster::UpdatePod(PodId id, const api::Pod& from) {
 void Cluster::RemovePod(PodId id) {
   Pod& pod = pods_[id];
   if (pod.node != kNoNode) Unplace(id);
+  nominations_.Clear(id);
   const auto it = pod_of_uid_.find(pod.uid);
   if (it != pod_of_uid_.end() && it->second == id) pod_of_uid_.erase(it);
   shapes_.Release(pod.shape);
@@ -277,14 +288,18 @@ void Cluster::Place(PodId id, NodeIndex n, bool assumed) {
   pod.assumed = assumed;
   list.push_back(id);
   AddToColumns(pod, n, +1);
+  topology_.PodPlaced(pod, n);
   for (const HostPort& port : pod.shape->host_ports) host_ports_.Take(n, port);
+  volume_use_.Add(*pod.shape, id, n);
 }
 
 void Cluster::Unplace(PodId id) {
   Pod& pod = pods_[id];
   const NodeIndex n = pod.node;
+  volume_use_.Remove(*pod.shape, id, n);
   for (const HostPort& port : pod.shape->host_ports) host_ports_.Release(n, port);
   AddToColumns(pod, n, -1);
+  topology_.PodUnplaced(pod, n);
   auto& list = records_[n].pods;
   list[pod.position] = list.back();
   pods_[list[pod.position]].position = pod.position;

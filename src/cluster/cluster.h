@@ -30,14 +30,18 @@
 #include "cluster/label_columns.h"
 #include "cluster/node_set.h"
 #include "cluster/node_tree.h"
-#include "cluster/object_store.h"
+#include "cluster/nominations.h"
 #include "cluster/pod.h"
 #include "cluster/pod_shape.h"
 #include "cluster/resources.h"
 #include "cluster/shape_table.h"
 #include "cluster/taints.h"
+#include "cluster/topology_counters.h"
+#include "cluster/volume_use.h"
 
 namespace berth::cluster {
+
+struct ObjectStore;  // cluster/object_store.h
 
 // The part of a node that scans do not touch.
 struct NodeRecord {
@@ -54,6 +58,7 @@ struct NodeRecord {
 class Cluster {
  public:
   Cluster();
+  ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
@@ -93,8 +98,12 @@ class Cluster {
   const TaintSets& Taints() const { return taints_; }
   const ImageTable& Images() const { return images_; }
   const HostPortTable& HostPorts() const { return host_ports_; }
+  const VolumeUseTable& VolumeUse() const { return volume_use_; }
   // The values nodes have for a label key. Makes the column on first use, so keep what it returns.
   const LabelColumn& Labels(StringId key) const;
+  // Pods of a kind by node and topology domain. Counters are made on first use, as label columns
+  // are.
+  TopologyCounters& Topology() const { return topology_; }
 
   // --- Names
   // -------------------------------------------------------------------------------------------------------
@@ -107,8 +116,8 @@ class Cluster {
 
   // --- Other objects
   // -----------------------------------------------------------------------------------------------
-  const ObjectStore& Objects() const { return objects_; }
-  ObjectStore& MutableObjects() { return objects_; }
+  const ObjectStore& Objects() const { return *objects_; }
+  ObjectStore& MutableObjects() { return *objects_; }
 
   // --- Pods
   // --------------------------------------------------------------------------------------------------------
@@ -125,6 +134,10 @@ class Cluster {
   // Takes a pod off its node; it is pending again.
   void Unplace(PodId id);
 
+  // Promises made to pending pods. A pod that is removed leaves them; one that is placed is taken out by who places it.
+  const Nominations& Nominated() const { return nominations_; }
+  Nominations& MutableNominations() { return nominations_; }
+
   const Pod& GetPod(PodId id) const { return pods_[id]; }
   Pod& MutablePod(PodId id) { return pods_[id]; }
   // kNoPod when there is none.
@@ -139,7 +152,7 @@ class Cluster {
   void GrowTo(size_t rows);
   size_t PaddedRows() const;
   void SetResources(NodeIndex n, const api::ResourceList& allocatable);
-  void SetLabels(NodeIndex n, const api::StringMap& labels);
+  bool SetLabels(NodeIndex n, const api::StringMap& labels);  // false: as they were
   void ClearNode(NodeIndex n);
   void FreeRowIfUnused(NodeIndex n);
   void FillPod(Pod& pod, const api::Pod& from);
@@ -170,15 +183,18 @@ class Cluster {
   TaintSets taints_;
   ImageTable images_;
   HostPortTable host_ports_;
+  VolumeUseTable volume_use_;
   mutable LabelColumns label_columns_;
+  mutable TopologyCounters topology_{strings_};
 
-  ObjectStore objects_;
+  std::unique_ptr<ObjectStore> objects_;
 
   ShapeTable shapes_;
   std::deque<Pod> pods_;  // a deque: references stay valid while pods are added
   std::vector<PodId> free_pods_;
   boost::unordered_flat_map<std::string, PodId> pod_of_uid_;
   size_t pod_total_ = 0;
+  Nominations nominations_;
 };
 
 }  // namespace berth::cluster

@@ -26,6 +26,7 @@
 #include "api/storage/csi_storage_capacity.h"
 #include "api/storage/storage_class.h"
 #include "api/storage/volume_attachment.h"
+#include "cluster/change_log.h"
 
 namespace berth::cluster {
 
@@ -35,9 +36,9 @@ template <class T>
 class Store {
  public:
   void Set(std::shared_ptr<const T> object) {
-    ++generation_;
     const std::string key = Key(object->metadata.namespace_, object->metadata.name);
     const auto [it, inserted] = index_.try_emplace(key, objects_.size());
+    changes_.Note(key, index_.size());
     if (inserted) {
       objects_.push_back(std::move(object));
     } else {
@@ -50,7 +51,7 @@ class Store {
   bool Remove(std::string_view namespace_, std::string_view name) {
     const auto it = index_.find(Key(namespace_, name));
     if (it == index_.end()) return false;
-    ++generation_;
+    changes_.Note(it->first, index_.size());
     objects_[it->second] = nullptr;
     index_.erase(it);
     if (objects_.size() > 32 && index_.size() < objects_.size() / 2) Compact();
@@ -73,7 +74,14 @@ class Store {
   }
   size_t Size() const { return index_.size(); }
   // Changes with every Set and Remove.
-  uint64_t Generation() const { return generation_; }
+  uint64_t Generation() const { return changes_.Generation(); }
+  // The objects set or removed, by "namespace/name". A pointer to an object is good until then.
+  const ChangeLog<std::string>& Changes() const { return changes_; }
+  // By "namespace/name", as Changes() tells it.
+  const T* FindKey(const std::string& key) const {
+    const auto it = index_.find(key);
+    return it == index_.end() ? nullptr : objects_[it->second].get();
+  }
 
  private:
   static std::string Key(std::string_view namespace_, std::string_view name) {
@@ -92,7 +100,7 @@ class Store {
 
   std::vector<std::shared_ptr<const T>> objects_;  // null where an object was removed
   boost::unordered_flat_map<std::string, size_t> index_;
-  uint64_t generation_ = 0;
+  ChangeLog<std::string> changes_;
 };
 
 struct ObjectStore {
@@ -110,6 +118,8 @@ struct ObjectStore {
   Store<api::VolumeAttachment> volume_attachments;
   Store<api::PodDisruptionBudget> pod_disruption_budgets;
   Store<api::ResourceClaim> resource_claims;
+  // Claims with the allocation the scheduler has decided on, until resource_claims shows it.
+  Store<api::ResourceClaim> in_flight_claims;
   Store<api::ResourceSlice> resource_slices;
   Store<api::DeviceClass> device_classes;
 };

@@ -37,6 +37,7 @@ void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   restriction_.node_names.clear();
   restriction_.nodes.clear();
   restricting_.clear();
+  errors_.clear();
   if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
   for (size_t i = 0; i < states_.size(); ++i) {
     if (states_[i]) profile_.At(static_cast<uint8_t>(i)).BeginCycle(*context_, states_[i].get());
@@ -134,11 +135,37 @@ void Cycle::ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range) {
   }
 }
 
+Status Cycle::AddPod(const cluster::Pod& pod, NodeIndex node) {
+  for (const auto& [plugin, index] : profile_.pre_filter) {
+    if (filter_skipped_[index] != 0 || !plugin->HasExtensions()) continue;
+    const Status status = plugin->AddPod(*context_, states_[index].get(), pod, node);
+    if (!status.Ok()) return Wrapped("AddPod on PreFilter", plugin->Name(), status);
+  }
+  return {};
+}
+
+Status Cycle::RemovePod(const cluster::Pod& pod, NodeIndex node) {
+  for (const auto& [plugin, index] : profile_.pre_filter) {
+    if (filter_skipped_[index] != 0 || !plugin->HasExtensions()) continue;
+    const Status status = plugin->RemovePod(*context_, states_[index].get(), pod, node);
+    if (!status.Ok()) return Wrapped("RemovePod on PreFilter", plugin->Name(), status);
+  }
+  return {};
+}
+
+void Cycle::RejectWithError(const Status& status, NodeIndex n, NodeSet& nodes) {
+  nodes.Erase(n);
+  verdicts_[n] = {kNoPlugin, Code::kError, 0, static_cast<uint32_t>(errors_.size())};
+  errors_.push_back(status.Message());
+}
+
 std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
   std::vector<std::string> reasons;
   if (verdict.plugin != kNoPlugin) {
     profile_.At(verdict.plugin)
         .Reasons(*context_, states_[verdict.plugin].get(), verdict, &reasons);
+  } else if (verdict.code == Code::kError) {
+    reasons.push_back(errors_[verdict.reason]);
   }
   return reasons;
 }

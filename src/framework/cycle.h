@@ -44,6 +44,12 @@ class Cycle {
   void RunFilter(NodeSet& nodes, size_t first_word, size_t end_word);
   // The same over the whole set, spread over the executor when the set is large.
   void RunFilter(NodeSet& nodes);
+  // Tells the plugins that `pod` was put on / taken off `node` in the cluster since PreFilter ran:
+  // a hypothesis that is taken back later by the opposite call.
+  Status AddPod(const cluster::Pod& pod, NodeIndex node);
+  Status RemovePod(const cluster::Pod& pod, NodeIndex node);
+  // Rejects `n` from `nodes` because the cycle itself failed there.
+  void RejectWithError(const Status& status, NodeIndex n, NodeSet& nodes);
   const VerdictTable& verdicts() const { return verdicts_; }
   VerdictTable& mutable_verdicts() { return verdicts_; }
   // The words for a verdict of this cycle.
@@ -89,6 +95,7 @@ class Cycle {
   PreFilterResult scratch_restriction_;
   std::vector<uint8_t> restricting_;
   VerdictTable verdicts_;
+  std::vector<std::string> errors_;  // texts of verdicts that no plugin gave, by reason
 
   std::vector<uint8_t> score_skipped_;  // by position in profile_.score
   std::vector<ScoreColumn> raw_;

@@ -19,6 +19,10 @@
 #include "framework/batch.h"
 #include "framework/status.h"
 
+namespace berth::api {
+struct ResourceClaim;
+}
+
 namespace berth::framework {
 
 inline constexpr int64_t kMaxNodeScore = 100;
@@ -124,6 +128,9 @@ struct PostFilterResult {
   Nomination nomination = Nomination::kKeep;  // of the pod's own status.nominatedNodeName
   std::string nominated_node;                 // with kSet
   std::vector<cluster::PodId> victims;        // pods to delete, most important first
+  // A claim that lost its allocation to make room, as it must be written to the API. The plugin's
+  // status is Unschedulable all the same: the pod is tried again when the change is seen.
+  std::shared_ptr<const api::ResourceClaim> deallocated_claim;
 };
 
 // Called when no node passed. May make room.

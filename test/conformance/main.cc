@@ -9,8 +9,12 @@
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth-conformance --values FILE | --config FILE\n"
+    "usage: berth-conformance --cases FILE --expected FILE [--results OUT]\n"
+    "       berth-conformance --values FILE | --config FILE\n"
     "\n"
+    "  --cases FILE     cluster states and the pods to schedule on them\n"
+    "  --expected FILE  what kube-scheduler decided about them\n"
+    "  --results OUT    where to write what berth decides, in the same form\n"
     "  --config FILE    KubeSchedulerConfiguration files\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
     "  --help           this text\n"
@@ -27,7 +31,8 @@ int UsageError(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::map<std::string, std::string> flags{{"--config", ""}, {"--values", ""}};
+  std::map<std::string, std::string> flags{
+      {"--cases", ""}, {"--expected", ""}, {"--results", ""}, {"--config", ""}, {"--values", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg == "--help" || arg == "-h") {
@@ -44,6 +49,12 @@ int main(int argc, char** argv) {
     } else {
       return UsageError(arg + " needs a file");
     }
+  }
+  if (flags["--cases"].empty() != flags["--expected"].empty()) {
+    return UsageError("--cases and --expected go together");
+  }
+  if (!flags["--cases"].empty()) {
+    return berth::conformance::RunCases(flags["--cases"], flags["--expected"], flags["--results"]);
   }
   if (!flags["--config"].empty()) return berth::conformance::RunConfig(flags["--config"]);
   if (!flags["--values"].empty()) return berth::conformance::RunValues(flags["--values"]);

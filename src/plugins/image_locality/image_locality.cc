@@ -1,0 +1,84 @@
+#include "plugins/image_locality/image_locality.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/wrap.h"
+
+namespace berth::plugins::image_locality {
+namespace {
+
+constexpr int64_t kMiB = 1024 * 1024;
+constexpr int64_t kMinThreshold = 23 * kMiB;
+constexpr int64_t kMaxThresholdPerContainer = 1000 * kMiB;
+
+// An image counts with its size, scaled by the share of nodes that hold it: so a pod is not drawn
+// to the one node that happens to have its image.
+int64_t Scaled(const cluster::ImageTable::Image& image, size_t total_nodes) {
+  const double spread = static_cast<double>(image.nodes.size()) / static_cast<double>(total_nodes);
+  return TruncToInt64(static_cast<double>(image.size) * spread);
+}
+
+}  // namespace
+
+struct ImageLocality::State : framework::PluginState {
+  struct Part {
+    const cluster::ImageTable::Image* image;
+    int64_t score;
+  };
+  std::vector<Part> parts;  // one per container whose image some node holds
+};
+
+int64_t ScoreOf(int64_t sum, int64_t containers) {
+  const int64_t max_threshold = kMaxThresholdPerContainer * containers;
+  if (sum < kMinThreshold) {
+    sum = kMinThreshold;
+  } else if (sum > max_threshold) {
+    sum = max_threshold;
+  }
+  return framework::kMaxNodeScore * (sum - kMinThreshold) / (max_threshold - kMinThreshold);
+}
+
+std::unique_ptr<framework::PluginState> ImageLocality::NewState() const {
+  return std::make_unique<State>();
+}
+
+std::optional<int64_t> ImageLocality::UniformScore(const framework::CycleContext& c,
+                                                   framework::PluginState* state,
+                                                   const framework::NodeSet&) const {
+  auto& parts = static_cast<State*>(state)->parts;
+  parts.clear();
+  for (const cluster::StringId name : c.shape.images) {
+    const auto* image = c.cluster.Images().Find(name);
+    if (image != nullptr) parts.push_back({image, Scaled(*image, c.cluster.NodeCount())});
+  }
+  if (!parts.empty()) return std::nullopt;
+  return ScoreOf(0, static_cast<int64_t>(c.shape.images.size()));
+}
+
+// Sums up over the nodes that hold an image, then turns sums into scores: images few nodes hold
+// cost few steps.
+void ImageLocality::Score(const framework::CycleContext& c, const framework::PluginState* state,
+                          framework::ScoreBatch& batch) const {
+  constexpr size_t kBits = framework::NodeSet::kWordBits;
+  const auto first = static_cast<cluster::NodeIndex>(batch.FirstWord() * kBits);
+  const auto end = static_cast<cluster::NodeIndex>(batch.EndWord() * kBits);
+  int64_t* scores = batch.Scores();
+  std::fill(scores + first, scores + end, 0);
+  for (const auto& [image, score] : static_cast<const State*>(state)->parts) {
+    const auto& nodes = image->nodes;
+    for (auto n = std::lower_bound(nodes.begin(), nodes.end(), first); n != nodes.end() && *n < end;
+         ++n) {
+      scores[*n] = WrapAdd(scores[*n], score);
+    }
+  }
+  const auto containers = static_cast<int64_t>(c.shape.images.size());
+  for (cluster::NodeIndex n = first; n < end; ++n) scores[n] = ScoreOf(scores[n], containers);
+}
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&) {
+  return std::make_unique<ImageLocality>();
+}
+
+}  // namespace berth::plugins::image_locality

@@ -1,0 +1,35 @@
+// ImageLocality: prefers nodes that already hold the pod's images, the more so the larger and the
+// wider spread they are.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "framework/profile.h"
+
+namespace berth::plugins::image_locality {
+
+inline constexpr std::string_view kName = "ImageLocality";
+
+// Score of a node whose images add up to `sum`, for a pod with `containers` containers.
+int64_t ScoreOf(int64_t sum, int64_t containers);
+
+class ImageLocality final : public framework::ScorePlugin {
+ public:
+  std::string_view Name() const override { return kName; }
+  uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodeCount; }
+  std::unique_ptr<framework::PluginState> NewState() const override;
+
+  std::optional<int64_t> UniformScore(const framework::CycleContext&, framework::PluginState*,
+                                      const framework::NodeSet& feasible) const override;
+  void Score(const framework::CycleContext&, const framework::PluginState*,
+             framework::ScoreBatch&) const override;
+
+ private:
+  struct State;
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&);
+
+}  // namespace berth::plugins::image_locality

@@ -1,0 +1,63 @@
+// Allocation scores: how full a node would be with the pod, resource by resource.
+//
+// Each strategy exists twice: as a rule for one node in plain integers, the definition, and as a
+// kernel over 64 nodes that gives the same numbers faster. The kernel computes with doubles where
+// all amounts are small enough for that to be exact, and falls back to the rule where they are not.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "config/plugin_args.h"
+#include "framework/batch.h"
+
+namespace berth::plugins::node_resources {
+
+enum class Strategy : uint8_t { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
+
+// One resource that counts for the score of one pod.
+struct ScoredResource {
+  const int64_t* allocatable = nullptr;  // by row
+  const int64_t* used = nullptr;         // by row, without the pod
+  int64_t request = 0;                   // of the pod
+  int64_t weight = 1;
+};
+
+// What RequestedToCapacityRatio gives for each whole percentage of utilisation.
+using UtilizationScores = std::array<int64_t, 101>;
+UtilizationScores MakeUtilizationScores(const std::vector<config::UtilizationShapePoint>& shape);
+
+// The resources a configuration wants scored, by id.
+struct ScoredSpec {
+  cluster::ResourceId id;
+  int64_t weight;
+};
+std::vector<ScoredSpec> ResolveSpecs(const cluster::Cluster& cluster,
+                                     const std::vector<config::ResourceSpec>& specs);
+
+// Collects what counts: resources nodes can have, and scalar resources only if the pod asks for
+// them. `nonzero`: cpu and memory are counted with the defaults for containers that ask for none.
+// `requests` are the pod's.
+void CollectResources(const cluster::Cluster& cluster, const std::vector<ScoredSpec>& specs,
+                      const cluster::Amounts& requests, bool nonzero,
+                      std::vector<ScoredResource>* out);
+
+// The rules for one node.
+int64_t LeastAllocatedScore(const std::vector<ScoredResource>& resources, cluster::NodeIndex n);
+int64_t MostAllocatedScore(const std::vector<ScoredResource>& resources, cluster::NodeIndex n);
+int64_t RatioScore(const std::vector<ScoredResource>& resources, const UtilizationScores& shape,
+                   cluster::NodeIndex n);
+int64_t BalancedScore(const std::vector<ScoredResource>& resources, cluster::NodeIndex n);
+
+// The kernels: scores of all nodes of a batch.
+void ScoreLeastAllocated(const std::vector<ScoredResource>& resources,
+                         framework::ScoreBatch& batch);
+void ScoreMostAllocated(const std::vector<ScoredResource>& resources, framework::ScoreBatch& batch);
+void ScoreRatio(const std::vector<ScoredResource>& resources, const UtilizationScores& shape,
+                framework::ScoreBatch& batch);
+void ScoreBalanced(const std::vector<ScoredResource>& resources, framework::ScoreBatch& batch);
+
+}  // namespace berth::plugins::node_resources

@@ -1,0 +1,54 @@
+// NodeResourcesFit: a node must have enough of everything the pod asks for; how full it gets
+// decides how much it is wanted.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "framework/profile.h"
+#include "plugins/node_resources/allocation.h"
+
+namespace berth::plugins::node_resources {
+
+inline constexpr std::string_view kFitName = "NodeResourcesFit";
+
+class Fit final : public framework::PreFilterPlugin,
+                  public framework::FilterPlugin,
+                  public framework::PreScorePlugin,
+                  public framework::ScorePlugin {
+ public:
+  Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster);
+
+  std::string_view Name() const override { return kFitName; }
+  uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodePods; }
+  std::unique_ptr<framework::PluginState> NewState() const override;
+
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override;
+  void Filter(const framework::CycleContext&, const framework::PluginState*,
+              framework::FilterBatch&) const override;
+  framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,
+                             const framework::NodeSet&) const override;
+  void Score(const framework::CycleContext&, const framework::PluginState*,
+             framework::ScoreBatch&) const override;
+  void Reasons(const framework::CycleContext&, const framework::PluginState*,
+               const framework::Verdict&, std::vector<std::string>* out) const override;
+
+ private:
+  struct State;
+
+  bool IsIgnored(const std::string& resource) const;
+
+  std::vector<std::string> ignored_resources_;
+  std::vector<std::string> ignored_groups_;
+  Strategy strategy_ = Strategy::kLeastAllocated;
+  std::vector<ScoredSpec> scored_;
+  UtilizationScores utilization_scores_{};
+};
+
+Result<std::unique_ptr<framework::Plugin>> MakeFit(const config::PluginArgs&,
+                                                   const framework::PluginHandle&);
+
+}  // namespace berth::plugins::node_resources

@@ -1,0 +1,13 @@
+// The table of in-tree plugins: what exists, and how each is made.
+#pragma once
+
+#include <span>
+
+#include "framework/profile.h"
+
+namespace berth::plugins {
+
+// In the order of kube-scheduler's default configuration.
+std::span<const framework::RegistryRow> InTree();
+
+}  // namespace berth::plugins

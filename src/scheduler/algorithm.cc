@@ -1,0 +1,319 @@
+#include "scheduler/algorithm.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "framework/num_feasible_nodes.h"
+
+namespace berth::scheduler {
+namespace {
+
+using cluster::Cluster;
+using cluster::NodeIndex;
+using cluster::Pod;
+using cluster::PodId;
+using framework::Code;
+using framework::Cycle;
+using framework::NodeSet;
+using framework::Verdict;
+
+// The pods nominated to a node that the cycle's pod must leave room for.
+bool CountsAsThere(const Pod& nominated, const Pod& pod) {
+  return nominated.shape->priority >= pod.shape->priority && nominated.uid != pod.uid;
+}
+
+// Rejects `n` if the pod does not fit there beside the pods nominated to it. True when it was
+// rejected.
+bool RejectedBesideNominated(Cycle& cycle, Cluster& cluster, NodeIndex n,
+                             const std::vector<PodId>& nominated, NodeSet& nodes) {
+  const Pod& pod = cycle.context().pod;
+  std::vector<PodId> there;
+  for (const PodId id : nominated) {
+    if (cluster.GetPod(id).node == cluster::kNoNode && CountsAsThere(cluster.GetPod(id), pod)) {
+      there.push_back(id);
+    }
+  }
+  if (there.empty()) return false;
+  framework::Status status;
+  size_t added = 0;
+  for (; added < there.size() && status.Ok(); ++added) {
+    cluster.Place(there[added], n, /*assumed=*/true);
+    status = cycle.AddPod(cluster.GetPod(there[added]), n);
+  }
+  NodeSet one(nodes.Capacity());
+  one.Insert(n);
+  const size_t word = n / NodeSet::kWordBits;
+  if (status.Ok()) {
+    cycle.RunFilter(one, word, word + 1);
+  } else {
+    cycle.RejectWithError(status, n, one);
+  }
+  while (added > 0) {
+    const PodId id = there[--added];
+    cluster.Unplace(id);
+    const framework::Status undone = cycle.RemovePod(cluster.GetPod(id), n);
+    if (!undone.Ok()) cycle.RejectWithError(undone, n, one);
+  }
+  if (one.Contains(n)) return false;
+  nodes.Erase(n);
+  return true;
+}
+
+// As Algorithm::Filter, within the words [first_word, end_word).
+void FilterRange(Cycle& cycle, Cluster& cluster, NodeSet& nodes, size_t first_word,
+                 size_t end_word) {
+  const auto& nominations = cluster.Nominated();
+  if (!nominations.Empty()) {
+    nominations.ForEachNode([&](cluster::StringId name, const std::vector<PodId>& pods) {
+      const NodeIndex n = cluster.FindNode(cluster.Strings().Text(name));
+      if (n == cluster::kNoNode || !nodes.Contains(n)) return;
+      const size_t word = n / NodeSet::kWordBits;
+      if (word < first_word || word >= end_word) return;
+      RejectedBesideNominated(cycle, cluster, n, pods, nodes);
+    });
+  }
+  if (first_word == 0 && end_word == nodes.Words().size()) {
+    cycle.RunFilter(nodes);
+  } else {
+    cycle.RunFilter(nodes, first_word, end_word);
+  }
+}
+
+// The first error among the verdicts of rejected nodes, in order of text; empty when there is none.
+std::string FirstError(const Cycle& cycle, const NodeSet& rejected) {
+  std::string first;
+  rejected.ForEach([&](NodeIndex n) {
+    const Verdict& verdict = cycle.verdicts()[n];
+    if (verdict.code != Code::kError) return;
+    std::string text = fmt::format("{}", fmt::join(cycle.Reasons(verdict), ", "));
+    if (first.empty() || text < first) first = std::move(text);
+  });
+  return first;
+}
+
+void AddRejectingPlugins(const Cycle& cycle, const NodeSet& rejected,
+                         framework::Diagnosis* diagnosis) {
+  std::array<bool, 256> seen{};
+  rejected.ForEach([&](NodeIndex n) {
+    const Verdict& verdict = cycle.verdicts()[n];
+    if (verdict.plugin == framework::kNoPlugin) return;
+    const bool pending = verdict.code == Code::kPending;
+    if (seen[verdict.plugin] && !pending) return;
+    seen[verdict.plugin] = true;
+    diagnosis->AddPlugin(verdict.code, cycle.profile().At(verdict.plugin).Name());
+  });
+}
+
+void Reset(const Cluster& cluster, Decision* d) {
+  d->outcome = Outcome::kError;
+  d->node = cluster::kNoNode;
+  d->feasible.Resize(cluster.Rows());
+  d->feasible.Clear();
+  d->feasible_count = 0;
+  d->evaluated_nodes = 0;
+  d->nominated_first = false;
+  d->scored = false;
+  d->best.Resize(cluster.Rows());
+  d->best.Clear();
+  d->best_count = 0;
+  d->pre_filter = framework::Status();
+  d->error.clear();
+  framework::Diagnosis& diagnosis = d->diagnosis;
+  diagnosis.num_all_nodes = cluster.NodeCount();
+  diagnosis.rejected.Resize(cluster.Rows());
+  diagnosis.rejected.Clear();
+  diagnosis.absent = framework::Status();
+  diagnosis.pre_filter_message.clear();
+  diagnosis.post_filter_message.clear();
+  diagnosis.unschedulable_plugins.clear();
+  diagnosis.pending_plugins.clear();
+}
+
+}  // namespace
+
+void Algorithm::Filter(Cycle& cycle, Cluster& cluster, NodeSet& nodes) {
+  FilterRange(cycle, cluster, nodes, 0, nodes.Words().size());
+}
+
+void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* decision,
+                         bool score_always) {
+  Reset(cluster, decision);
+  if (cluster.NodeCount() == 0) {
+    decision->error = "no nodes available to schedule pods";
+    return;
+  }
+  cycle.Begin(cluster, pod);
+  if (!RunPreFilter(cycle, decision)) return;
+  if (!TryNominated(cycle, cluster, decision)) Search(cycle, cluster, decision);
+  if (!decision->error.empty()) return;
+  if (decision->feasible_count == 0) {
+    decision->outcome = Outcome::kUnschedulable;
+    AddRejectingPlugins(cycle, decision->diagnosis.rejected, &decision->diagnosis);
+    return;
+  }
+  if (decision->feasible_count > 1 || score_always) {
+    const framework::Status status = cycle.RunScore(decision->feasible);
+    if (!status.Ok()) {
+      decision->error = status.Message();
+      return;
+    }
+    decision->scored = true;
+    ChooseBest(cycle, decision);
+  } else {
+    decision->best = decision->feasible;
+    decision->best_count = 1;
+  }
+  decision->node = decision->best.Nth(random_.Below(decision->best_count));
+  decision->outcome = Outcome::kScheduled;
+}
+
+bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
+  framework::Diagnosis& diagnosis = decision->diagnosis;
+  decision->pre_filter = cycle.RunPreFilter();
+  const framework::Status& status = decision->pre_filter;
+  for (const uint8_t index : cycle.restricting_plugins()) {
+    diagnosis.unschedulable_plugins.emplace(cycle.profile().At(index).Name());
+  }
+  if (status.Ok()) return true;
+  if (!framework::IsRejected(status.code())) {
+    decision->error = status.Message();
+    return false;
+  }
+  decision->outcome = Outcome::kUnschedulable;
+  diagnosis.absent = status;
+  diagnosis.pre_filter_message = status.Message();
+  diagnosis.AddPlugin(status.code(), status.plugin());
+  return false;
+}
+
+// Preemption may have made room on one node: if the pod fits there, no other node is looked at.
+// True when it does.
+bool Algorithm::TryNominated(Cycle& cycle, Cluster& cluster, Decision* decision) {
+  const std::string& name = cycle.context().pod.nominated_node_name;
+  if (name.empty()) return false;
+  const NodeIndex n = cluster.FindNode(name);
+  if (n == cluster::kNoNode) return false;
+  candidates_.Resize(cluster.Rows());
+  candidates_.Clear();
+  candidates_.Insert(n);
+  const size_t word = n / NodeSet::kWordBits;
+  FilterRange(cycle, cluster, candidates_, word, word + 1);
+  ++decision->evaluated_nodes;
+  if (candidates_.Contains(n)) {
+    decision->nominated_first = true;
+    decision->feasible.Insert(n);
+    decision->feasible_count = 1;
+    return true;
+  }
+  decision->diagnosis.rejected.Insert(n);
+  const Verdict& verdict = cycle.verdicts()[n];
+  if (verdict.plugin != framework::kNoPlugin && verdict.code != Code::kError) {
+    decision->diagnosis.AddPlugin(verdict.code, cycle.profile().At(verdict.plugin).Name());
+  }
+  return false;
+}
+
+void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
+  framework::Diagnosis& diagnosis = decision->diagnosis;
+  const framework::PreFilterResult& restriction = cycle.restriction();
+  size_t candidates = cluster.NodeCount();
+  if (!restriction.all_nodes) {
+    candidates = restriction.nodes.size();
+    diagnosis.absent = framework::Status::Unresolvable(fmt::format(
+        "node(s) didn't satisfy plugin(s) [{}]", fmt::join(diagnosis.unschedulable_plugins, " ")));
+  }
+  const size_t wanted = NodesToFind(cycle, candidates);
+  if (wanted < candidates) {
+    SearchInOrder(cycle, cluster, wanted, decision);
+  } else {
+    if (restriction.all_nodes) {
+      candidates_ = cluster.Nodes();
+    } else {
+      candidates_.Resize(cluster.Rows());
+      candidates_.Clear();
+      for (const NodeIndex n : restriction.nodes) candidates_.Insert(n);
+    }
+    decision->feasible = candidates_;
+    Filter(cycle, cluster, decision->feasible);
+    decision->feasible_count = decision->feasible.Count();
+    decision->evaluated_nodes += candidates;
+    const auto feasible = decision->feasible.Words();
+    const auto all = candidates_.Words();
+    const auto rejected = diagnosis.rejected.MutableWords();
+    for (size_t w = 0; w < all.size(); ++w) rejected[w] |= all[w] & ~feasible[w];
+  }
+  next_start_ =
+      (next_start_ + decision->feasible_count + diagnosis.rejected.Count()) % cluster.NodeCount();
+  decision->error = FirstError(cycle, diagnosis.rejected);
+}
+
+size_t Algorithm::NodesToFind(const Cycle& cycle, size_t candidates) const {
+  if (cycle.profile().score.empty()) return 1;
+  const auto own = cycle.profile().PercentageOfNodesToScore();
+  const int32_t percentage = own.value_or(options_.percentage_of_nodes_to_score);
+  // kube-scheduler samples large clusters because it must; looking at every node gives it the
+  // better answer.
+  if (percentage == 0 && !options_.adaptive_sampling) return candidates;
+  const auto capped =
+      static_cast<int32_t>(std::min<size_t>(candidates, std::numeric_limits<int32_t>::max()));
+  const int32_t wanted =
+      framework::NumFeasibleNodesToFind(own, options_.percentage_of_nodes_to_score, capped);
+  return wanted < 0 ? candidates : static_cast<size_t>(wanted);
+}
+
+// Looks at nodes in kube-scheduler's order from where the last search stopped, until one more than
+// `wanted` are found.
+void Algorithm::SearchInOrder(Cycle& cycle, Cluster& cluster, size_t wanted, Decision* decision) {
+  const framework::PreFilterResult& restriction = cycle.restriction();
+  std::span<const NodeIndex> order =
+      restriction.all_nodes ? cluster.NodeOrder() : std::span(restriction.nodes);
+  const size_t start = next_start_ % order.size();
+  candidates_.Resize(cluster.Rows());
+  candidates_.Clear();
+  for (size_t done = 0; done < order.size();) {
+    const size_t batch = std::min(order.size() - done, wanted - decision->feasible_count + 64);
+    size_t first_word = std::numeric_limits<size_t>::max();
+    size_t end_word = 0;
+    for (size_t i = done; i < done + batch; ++i) {
+      const NodeIndex n = order[(start + i) % order.size()];
+      candidates_.Insert(n);
+      first_word = std::min<size_t>(first_word, n / NodeSet::kWordBits);
+      end_word = std::max<size_t>(end_word, n / NodeSet::kWordBits + 1);
+    }
+    FilterRange(cycle, cluster, candidates_, first_word, end_word);
+    for (size_t i = done; i < done + batch; ++i) {
+      const NodeIndex n = order[(start + i) % order.size()];
+      ++decision->evaluated_nodes;
+      if (!candidates_.Contains(n)) {
+        decision->diagnosis.rejected.Insert(n);
+        continue;
+      }
+      if (decision->feasible_count == wanted) return;
+      candidates_.Erase(n);
+      decision->feasible.Insert(n);
+      ++decision->feasible_count;
+    }
+    done += batch;
+  }
+}
+
+void Algorithm::ChooseBest(const Cycle& cycle, Decision* decision) {
+  const framework::ScoreColumn& total = cycle.total();
+  if (total.IsUniform()) {
+    decision->best = decision->feasible;
+    decision->best_count = decision->feasible_count;
+    return;
+  }
+  const int64_t* scores = total.Dense();
+  int64_t highest = std::numeric_limits<int64_t>::min();
+  decision->feasible.ForEach([&](NodeIndex n) { highest = std::max(highest, scores[n]); });
+  decision->feasible.ForEach([&](NodeIndex n) {
+    if (scores[n] != highest) return;
+    decision->best.Insert(n);
+    ++decision->best_count;
+  });
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,85 @@
+// Algorithm: from a pod to the node it should run on, or to the reasons why there is none.
+//
+// The deciding half of a scheduling cycle: PreFilter, the search for feasible nodes, scores, the
+// choice among equals. The cluster is as before when it returns (nominated pods are put on their
+// nodes for a moment); assuming the pod is the caller's business. Deterministic: equal clusters,
+// pods, seeds and numbers of earlier calls give equal answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "framework/cycle.h"
+#include "framework/diagnosis.h"
+#include "scheduler/random.h"
+
+namespace berth::scheduler {
+
+struct AlgorithmOptions {
+  // Changes results: the global percentageOfNodesToScore, for profiles that set none.
+  int32_t percentage_of_nodes_to_score = 0;
+  // Changes results: with a percentage of 0, look at as many nodes as kube-scheduler would instead
+  // of at all.
+  bool adaptive_sampling = false;
+  // Changes results: chooses among nodes with equal totals.
+  uint64_t seed = 0;
+};
+
+enum class Outcome : uint8_t {
+  kScheduled,
+  kUnschedulable,  // no node fits: see diagnosis
+  kError,          // the cycle failed: see error
+};
+
+// What a cycle found. The Cycle it ran on has the details: verdicts, scores per plugin.
+struct Decision {
+  Outcome outcome = Outcome::kError;
+  cluster::NodeIndex node = cluster::kNoNode;
+  framework::NodeSet feasible;
+  size_t feasible_count = 0;
+  size_t evaluated_nodes = 0;
+  bool nominated_first = false;  // the nominated node passed, so no other was looked at
+  bool scored = false;
+  // Nodes that share the highest total; the chosen one is among them.
+  framework::NodeSet best;
+  size_t best_count = 0;
+  framework::Status pre_filter;
+  framework::Diagnosis diagnosis;
+  std::string error;
+};
+
+class Algorithm {
+ public:
+  explicit Algorithm(const AlgorithmOptions& options) : options_(options), random_(options.seed) {}
+
+  // Decides about `pod` on `cycle`, which belongs to the pod's profile. `decision` is reused from
+  // call to call. `score_always`: give scores even if there is only one feasible node (for reports;
+  // the answer is the same).
+  void Schedule(framework::Cycle& cycle, cluster::Cluster& cluster, const cluster::Pod& pod,
+                Decision* decision, bool score_always = false);
+
+  // Rejects from `nodes` every node that is not feasible for the cycle's pod, counting pods
+  // nominated to it. For use between Schedule and the next one; verdicts are in the cycle.
+  static void Filter(framework::Cycle& cycle, cluster::Cluster& cluster, framework::NodeSet& nodes);
+
+  // Where the next search starts, in the cluster's node order.
+  size_t NextStart() const { return next_start_; }
+
+ private:
+  // Each returns false when the cycle is over.
+  bool RunPreFilter(framework::Cycle& cycle, Decision* decision);
+  bool TryNominated(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  void Search(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  void SearchInOrder(framework::Cycle& cycle, cluster::Cluster& cluster, size_t wanted,
+                     Decision* decision);
+  size_t NodesToFind(const framework::Cycle& cycle, size_t candidates) const;
+  void ChooseBest(const framework::Cycle& cycle, Decision* decision);
+
+  AlgorithmOptions options_;
+  Random random_;
+  size_t next_start_ = 0;
+  framework::NodeSet candidates_;          // scratch
+  std::vector<cluster::NodeIndex> order_;  // scratch
+};
+
+}  // namespace berth::scheduler

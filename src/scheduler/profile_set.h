@@ -1,0 +1,32 @@
+// ProfileSet: the profiles of a configuration, ready to schedule pods of one cluster.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "framework/cycle.h"
+#include "framework/profile.h"
+
+namespace berth::scheduler {
+
+class ProfileSet {
+ public:
+  // Makes the plugins of every profile. `cluster` and `executor` (may be null) outlive the set.
+  static Result<ProfileSet> Make(const config::KubeSchedulerConfiguration& config,
+                                 cluster::Cluster& cluster,
+                                 framework::Executor* executor = nullptr);
+
+  // The cycle of the profile for `scheduler_name`, null when there is none.
+  framework::Cycle* CycleFor(std::string_view scheduler_name);
+
+  const std::vector<std::unique_ptr<framework::Profile>>& Profiles() const { return profiles_; }
+
+ private:
+  std::vector<std::unique_ptr<framework::Profile>> profiles_;
+  std::vector<std::unique_ptr<framework::Cycle>> cycles_;
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,317 @@
+#include "conformance/replay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/json_dom.h"
+#include "cluster/load.h"
+#include "conformance/plugin_reports.h"
+#include "framework/post_filter.h"
+
+namespace berth::conformance {
+namespace {
+
+using cluster::NodeIndex;
+using cluster::PodId;
+using framework::NodeSet;
+
+std::vector<std::string> Sorted(std::vector<std::string> list) {
+  std::sort(list.begin(), list.end());
+  return list;
+}
+
+StatusResult ToResult(const framework::Status& status) {
+  return {std::string(framework::CodeName(status.code())), std::string(status.plugin()),
+          Sorted(status.reasons())};
+}
+
+// What the FailedScheduling event would carry, if it differs.
+std::string Truncated(const std::string& message) {
+  constexpr size_t kLimit = 1024;
+  constexpr std::string_view kSuffix = " ...";
+  if (message.size() <= kLimit) return "";
+  return message.substr(0, kLimit - kSuffix.size()) + std::string(kSuffix);
+}
+
+template <class T>
+Result<void> LoadList(simdjson::dom::element list, std::string_view name, cluster::Cluster& into) {
+  size_t i = 0;
+  for (const simdjson::dom::element item : list.get_array()) {
+    auto object = api::FromDom<T>(item, fmt::format("objects.{}[{}]", name, i++));
+    if (!object) return berth::Fail(object.error());
+    cluster::Load(into, api::Object(std::move(*object)));
+  }
+  return {};
+}
+
+using ListLoader = Result<void> (*)(simdjson::dom::element, std::string_view, cluster::Cluster&);
+
+constexpr std::pair<std::string_view, ListLoader> kLists[] = {
+    {"nodes", &LoadList<api::Node>},
+    {"pods", &LoadList<api::Pod>},
+    {"namespaces", &LoadList<api::Namespace>},
+    {"services", &LoadList<api::Service>},
+    {"replicasets", &LoadList<api::ReplicaSet>},
+    {"statefulsets", &LoadList<api::StatefulSet>},
+    {"replicationcontrollers", &LoadList<api::ReplicationController>},
+    {"pvs", &LoadList<api::PersistentVolume>},
+    {"pvcs", &LoadList<api::PersistentVolumeClaim>},
+    {"storageclasses", &LoadList<api::StorageClass>},
+    {"csinodes", &LoadList<api::CSINode>},
+    {"csidrivers", &LoadList<api::CSIDriver>},
+    {"csistoragecapacities", &LoadList<api::CSIStorageCapacity>},
+    {"volumeattachments", &LoadList<api::VolumeAttachment>},
+    {"pdbs", &LoadList<api::PodDisruptionBudget>},
+    {"priorityclasses", &LoadList<api::PriorityClass>},
+    {"resourceclaims", &LoadList<api::ResourceClaim>},
+    {"resourceslices", &LoadList<api::ResourceSlice>},
+    {"deviceclasses", &LoadList<api::DeviceClass>},
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Replay>> Replay::Make(simdjson::dom::element scenario) {
+  std::unique_ptr<Replay> replay(new Replay());
+  if (auto ok = replay->LoadObjects(scenario["objects"]); !ok) return berth::Fail(ok.error());
+  if (auto ok = replay->LoadConfig(scenario); !ok) return berth::Fail(ok.error());
+  size_t i = 0;
+  for (const simdjson::dom::element item : scenario["pods"].get_array()) {
+    auto pod = api::FromDom<api::Pod>(item, fmt::format("pods[{}]", i++));
+    if (!pod) return berth::Fail(pod.error());
+    replay->pods_.push_back(replay->cluster_.AddPod(*pod));
+  }
+  replay->NominateFromStatus();
+  return replay;
+}
+
+Result<void> Replay::LoadObjects(simdjson::dom::element objects) {
+  for (const auto& [name, load] : kLists) {
+    simdjson::dom::element list;
+    if (objects[name].get(list) != simdjson::SUCCESS || list.is_null()) continue;
+    if (auto ok = load(list, name, cluster_); !ok) return ok;
+  }
+  return {};
+}
+
+Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {
+  config::KubeSchedulerConfiguration config = config::Default();
+  simdjson::dom::element given;
+  if (scenario["config"].get(given) == simdjson::SUCCESS && !given.is_null()) {
+    auto loaded = config::Load(simdjson::minify(given));
+    if (!loaded) return berth::Fail(loaded.error());
+    config = std::move(*loaded);
+  }
+  // The recording looks at every node and every preemption candidate.
+  for (config::KubeSchedulerProfile& profile : config.profiles) {
+    profile.percentage_of_nodes_to_score = 100;
+    for (config::PluginConfig& entry : profile.plugin_config) {
+      if (auto* args = std::get_if<config::DefaultPreemptionArgs>(&entry.args)) {
+        args->min_candidate_nodes_percentage = 100;
+      }
+    }
+  }
+  auto profiles = scheduler::ProfileSet::Make(config, cluster_);
+  if (!profiles) return berth::Fail(profiles.error());
+  profiles_ = std::make_unique<scheduler::ProfileSet>(std::move(*profiles));
+  for (const auto& profile : profiles_->Profiles()) {
+    profiles_->CycleFor(profile->Name())->set_keep_raw(true);
+  }
+  return {};
+}
+
+void Replay::NominateFromStatus() {
+  for (const PodId id : pods_) {
+    const cluster::Pod& pod = cluster_.GetPod(id);
+    const auto* cycle = profiles_->CycleFor(pod.shape->source.spec.scheduler_name);
+    PodResult ignored;
+    if (pod.nominated_node_name.empty() || cycle == nullptr || Gated(*cycle, pod, &ignored))
+      continue;
+    cluster_.MutableNominations().Set(id, cluster_.Strings().Intern(pod.nominated_node_name));
+  }
+}
+
+bool Replay::Gated(const framework::Cycle& cycle, const cluster::Pod& pod,
+                   PodResult* result) const {
+  for (const auto& [plugin, index] : cycle.profile().pre_enqueue) {
+    framework::Status status = plugin->PreEnqueue(cluster_, pod);
+    if (status.Ok()) continue;
+    status.set_plugin(plugin->Name());
+    result->gated = true;
+    result->gated_by = ToResult(status);
+    return true;
+  }
+  return false;
+}
+
+PodResult Replay::Schedule(PodId id, int32_t attempt, const PodResult& recorded) {
+  PodResult result;
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  result.pod = pod.Key();
+  result.attempt = attempt;
+  const std::string& name = pod.shape->source.spec.scheduler_name;
+  framework::Cycle* cycle = profiles_->CycleFor(name);
+  if (cycle == nullptr) {
+    result.error = fmt::format("profile not found for scheduler name \"{}\"", name);
+    return result;
+  }
+  if (Gated(*cycle, pod, &result)) return result;
+  algorithm_.Schedule(*cycle, cluster_, pod, &decision_, /*score_always=*/true);
+  if (cluster_.NodeCount() == 0) {
+    result.message = decision_.error;
+    return result;
+  }
+  ReportPreFilter(*cycle, &result);
+  if (decision_.pre_filter.Ok()) ReportFilter(*cycle, &result);
+  result.nominated_first = decision_.nominated_first;
+  switch (decision_.outcome) {
+    case scheduler::Outcome::kError:
+      result.error = decision_.error;
+      ClearNomination(id);
+      break;
+    case scheduler::Outcome::kUnschedulable:
+      Fail(*cycle, id, recorded, &result);
+      break;
+    case scheduler::Outcome::kScheduled:
+      result.feasible = Names(decision_.feasible);
+      ReportScores(*cycle, &result);
+      result.best = Names(decision_.best);
+      result.selected = result.best.front();
+      Commit(*cycle, id, &result);
+      break;
+  }
+  return result;
+}
+
+void Replay::ReportPreFilter(const framework::Cycle& cycle, PodResult* result) const {
+  const StatusResult status = ToResult(decision_.pre_filter);
+  result->prefilter = PreFilterOutcome{status.code, status.plugin, status.reasons, std::nullopt};
+  if (!cycle.restriction().all_nodes)
+    result->prefilter->node_names = cycle.restriction().node_names;
+}
+
+void Replay::ReportFilter(framework::Cycle& cycle, PodResult* result) {
+  NodeSet asked = cluster_.Nodes();
+  if (!cycle.restriction().all_nodes) {
+    asked.Clear();
+    for (const NodeIndex n : cycle.restriction().nodes) asked.Insert(n);
+  }
+  const NodeIndex nominated = cluster_.FindNode(cycle.context().pod.nominated_node_name);
+  if (nominated != cluster::kNoNode) asked.Insert(nominated);
+  NodeSet passed = decision_.feasible;
+  if (decision_.nominated_first) {
+    passed = asked;
+    scheduler::Algorithm::Filter(cycle, cluster_, passed);
+  }
+  cluster_.Nodes().ForEach([&](NodeIndex n) {
+    StatusResult& status = result->filter[cluster_.NodeName(n)];
+    if (passed.Contains(n)) {
+      status.code = "Success";
+    } else if (asked.Contains(n)) {
+      const framework::Verdict& verdict = cycle.verdicts()[n];
+      status.code = framework::CodeName(verdict.code);
+      if (verdict.plugin != framework::kNoPlugin) {
+        status.plugin = cycle.profile().At(verdict.plugin).Name();
+      }
+      status.reasons = Sorted(cycle.Reasons(verdict));
+    } else {
+      status = ToResult(decision_.diagnosis.absent);
+    }
+  });
+}
+
+void Replay::ReportScores(const framework::Cycle& cycle, PodResult* result) const {
+  const auto& plugins = cycle.profile().score;
+  for (size_t i = 0; i < plugins.size(); ++i) {
+    if (cycle.ScoreSkipped(i)) {
+      result->skipped_score_plugins.emplace_back(plugins[i].plugin->Name());
+    }
+  }
+  std::sort(result->skipped_score_plugins.begin(), result->skipped_score_plugins.end());
+  decision_.feasible.ForEach([&](NodeIndex n) {
+    NodeScores& scores = result->scores[cluster_.NodeName(n)];
+    scores.total = plugins.empty() ? 1 : cycle.TotalScore(n);
+    for (size_t i = 0; i < plugins.size(); ++i) {
+      if (cycle.ScoreSkipped(i)) continue;
+      const int64_t normalized = cycle.NormalizedScore(i, n);
+      scores.plugins[std::string(plugins[i].plugin->Name())] = {cycle.RawScore(i, n), normalized,
+                                                                normalized * plugins[i].weight};
+    }
+  });
+}
+
+void Replay::Commit(framework::Cycle& cycle, PodId id, PodResult* result) {
+  const NodeIndex node = cluster_.FindNode(result->selected);
+  cluster::Pod& pod = cluster_.MutablePod(id);
+  if (pod.start_time.IsZero()) pod.start_time = pod.creation_timestamp;
+  cluster_.MutableNominations().Clear(id);
+  cluster_.Place(id, node, /*assumed=*/true);
+  ReserveResult reserve;
+  reserve.code = "Success";
+  const auto& plugins = cycle.profile().reserve;
+  for (const auto& [plugin, index] : plugins) {
+    framework::Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
+    if (status.Ok()) {
+      AddReserveReport(*plugin, cycle.state(index), &reserve);
+      continue;
+    }
+    status.set_plugin(plugin->Name());
+    for (auto back = plugins.rbegin(); back != plugins.rend(); ++back) {
+      back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
+    }
+    cluster_.Unplace(id);
+    const StatusResult failed = ToResult(status);
+    result->reserve = ReserveResult{failed.code, failed.plugin, failed.reasons, {}, {}, {}};
+    result->selected.clear();
+    ClearNomination(id);
+    return;
+  }
+  if (!reserve.static_bindings.empty() || !reserve.provisioned.empty() ||
+      !reserve.allocated_devices.empty()) {
+    result->reserve = std::move(reserve);
+  }
+}
+
+void Replay::Fail(framework::Cycle& cycle, PodId id, const PodResult& recorded, PodResult* result) {
+  framework::Diagnosis& diagnosis = decision_.diagnosis;
+  result->unschedulable_plugins.assign(diagnosis.unschedulable_plugins.begin(),
+                                       diagnosis.unschedulable_plugins.end());
+  result->pending_plugins.assign(diagnosis.pending_plugins.begin(),
+                                 diagnosis.pending_plugins.end());
+  const std::string before = framework::FitErrorMessage(cycle, diagnosis);
+  if (!cycle.profile().post_filter.empty()) {
+    framework::PostFilterResult proposal;
+    const framework::Status status =
+        framework::RunPostFilter(cycle, cluster_, diagnosis, &proposal);
+    PreemptionOutcome& outcome = result->preemption.emplace();
+    if (!status.Ok()) {
+      const StatusResult refused = ToResult(status);
+      outcome.code = refused.code;
+      outcome.plugin = refused.plugin;
+      outcome.reasons = refused.reasons;
+    } else {
+      outcome.code = "Success";
+    }
+    outcome.message = status.Message();
+    diagnosis.post_filter_message = outcome.message;
+    AddPreemptionReport(cycle, cluster_, &outcome);
+    ApplyPostFilter(cluster_, id, proposal, recorded.preemption, &outcome);
+  }
+  result->message =
+      diagnosis.post_filter_message.empty() ? before : before + " " + diagnosis.post_filter_message;
+  result->event_message = Truncated(result->message);
+}
+
+void Replay::ClearNomination(PodId id) {
+  cluster_.MutableNominations().Clear(id);
+  cluster_.MutablePod(id).nominated_node_name.clear();
+}
+
+std::vector<std::string> Replay::Names(const NodeSet& nodes) const {
+  std::vector<std::string> names;
+  nodes.ForEach([&](NodeIndex n) { names.push_back(cluster_.NodeName(n)); });
+  return Sorted(std::move(names));
+}
+
+}  // namespace berth::conformance

@@ -1,0 +1,53 @@
+// Replay: one recorded case, scheduled by berth step by step as the recording was made.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "base/error.h"
+#include "cluster/cluster.h"
+#include "conformance/results.h"
+#include "scheduler/algorithm.h"
+#include "scheduler/profile_set.h"
+
+namespace berth::conformance {
+
+class Replay {
+ public:
+  // Loads the cluster and the configuration of a case.
+  static Result<std::unique_ptr<Replay>> Make(simdjson::dom::element scenario);
+
+  // The pods to schedule, in order.
+  const std::vector<cluster::PodId>& Pods() const { return pods_; }
+
+  // Schedules one pod and applies the outcome. `recorded` decides between equals, so that both stay
+  // on one path.
+  PodResult Schedule(cluster::PodId id, int32_t attempt, const PodResult& recorded);
+
+ private:
+  Replay() : algorithm_({.percentage_of_nodes_to_score = 100}) {}
+
+  Result<void> LoadObjects(simdjson::dom::element objects);
+  Result<void> LoadConfig(simdjson::dom::element scenario);
+  void NominateFromStatus();
+  bool Gated(const framework::Cycle& cycle, const cluster::Pod& pod, PodResult* result) const;
+  void ReportPreFilter(const framework::Cycle& cycle, PodResult* result) const;
+  void ReportFilter(framework::Cycle& cycle, PodResult* result);
+  void ReportScores(const framework::Cycle& cycle, PodResult* result) const;
+  void Commit(framework::Cycle& cycle, cluster::PodId id, PodResult* result);
+  void Fail(framework::Cycle& cycle, cluster::PodId id, const PodResult& recorded,
+            PodResult* result);
+  void ClearNomination(cluster::PodId id);
+  std::vector<std::string> Names(const framework::NodeSet& nodes) const;
+
+  cluster::Cluster cluster_;
+  std::unique_ptr<scheduler::ProfileSet> profiles_;
+  scheduler::Algorithm algorithm_;
+  scheduler::Decision decision_;
+  std::vector<cluster::PodId> pods_;
+};
+
+}  // namespace berth::conformance

@@ -43,6 +43,8 @@ bool Load(Cluster& cluster, api::Object&& object) {
           if (value.status.phase == "Succeeded" || value.status.phase == "Failed") return false;
           cluster.AddPod(value);
           return true;
+        } else if constexpr (!requires { value.metadata.name; }) {
+          return false;  // an answer of the API server, no object
         } else {
           auto* store = StoreFor<Kind>(cluster.MutableObjects());
           if (store == nullptr) return false;

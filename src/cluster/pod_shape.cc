@@ -6,6 +6,7 @@
 #include "api/json.h"
 #include "api/pod_requests.h"
 #include "cluster/resources.h"
+#include "cluster/volume_use.h"
 
 namespace berth::cluster {
 namespace {
@@ -129,6 +130,18 @@ void AddHostPorts(const api::Container& container, Dictionary& strings,
   }
 }
 
+std::vector<StringId> VolumeKeys(const api::Pod& pod, Dictionary& strings) {
+  std::vector<StringId> keys;
+  for (const api::Volume& v : pod.spec.volumes) {
+    const std::string key =
+        v.persistent_volume_claim
+            ? ClaimUseKey(pod.metadata.namespace_, v.persistent_volume_claim->claim_name)
+            : DiskUseKey(v);
+    if (!key.empty()) keys.push_back(strings.Intern(key));
+  }
+  return keys;
+}
+
 // The parts of a pod that scheduling reads, for plugins that compile from the API object.
 api::Pod SchedulingParts(const api::Pod& pod) {
   api::Pod kept;
@@ -218,6 +231,7 @@ PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& r
   for (const api::PodSchedulingGate& gate : pod.spec.scheduling_gates) {
     shape.scheduling_gates.push_back(gate.name);
   }
+  shape.volume_keys = VolumeKeys(pod, strings);
   shape.source = SchedulingParts(pod);
   return shape;
 }

@@ -37,6 +37,9 @@ struct PodShape {
   std::vector<HostPort> host_ports;  // wanted on the node, port > 0
   std::vector<StringId> images;      // of init and main containers, normalised, in order
   std::vector<std::string> scheduling_gates;
+  // The pod's claims and disks in the VolumeUseTable, once per volume. Claims of ephemeral volumes
+  // are not among them: their names differ from pod to pod.
+  std::vector<StringId> volume_keys;
 
   // The pod this shape was first seen on: spec and labels hold for all its pods; name, uid and
   // status do not. Parts that scheduling does not read are empty.

@@ -1,4 +1,5 @@
-// Any JSON text decodes to an object or an error; what was decoded survives a round trip through JSON and protobuf.
+// Any JSON text decodes to an object or an error; what was decoded survives a round trip through
+// JSON and protobuf.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,0 +1,38 @@
+// NodeVolumeLimits: a node holds only so many volumes of a CSI driver.
+//
+// Counted are the volumes of the node's pods and its attachments, each volume once.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "framework/profile.h"
+#include "plugins/node_volume_limits/volume_usage.h"
+
+namespace berth::plugins::node_volume_limits {
+
+inline constexpr std::string_view kName = "NodeVolumeLimits";
+inline constexpr std::string_view kReason = "node(s) exceed max volume count";
+
+class NodeVolumeLimits final : public framework::PreFilterPlugin, public framework::FilterPlugin {
+ public:
+  std::string_view Name() const override { return kName; }
+  uint32_t DependsOn() const override { return framework::kOnNodePods | framework::kOnVolumes; }
+  std::unique_ptr<framework::PluginState> NewState() const override;
+  void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override;
+  void Filter(const framework::CycleContext&, const framework::PluginState*,
+              framework::FilterBatch&) const override;
+  void Reasons(const framework::CycleContext&, const framework::PluginState*,
+               const framework::Verdict&, std::vector<std::string>* out) const override;
+
+ private:
+  // Derived from the cluster and brought up to date at the start of a cycle.
+  mutable VolumeUsage usage_;
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&);
+
+}  // namespace berth::plugins::node_volume_limits

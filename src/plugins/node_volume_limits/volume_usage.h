@@ -1,0 +1,118 @@
+// VolumeUsage: for every node, the CSI volumes its pods use and its attachments hold, counted by
+// driver, and how many it may hold.
+//
+// Derived from pods, claims, volumes, classes, attachments and CSINodes. Sync() derives again the
+// nodes for which one of these has changed, found through the change logs and through what each
+// node's answer depended on; so a cycle pays for what has happened since the last one.
+//
+// Threads: Sync and ColumnOf on the cycle's own thread; the rest only reads.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "cluster/cluster.h"
+#include "cluster/dictionary.h"
+#include "plugins/node_volume_limits/csi_volumes.h"
+
+namespace berth::plugins::node_volume_limits {
+
+// A node's volumes.
+struct NodeUsage {
+  NodeKind kind = NodeKind::kNoCsiNode;
+  std::vector<cluster::StringId> volumes;               // of pods; ids of names(), sorted
+  std::vector<std::pair<std::string, int32_t>> limits;  // by driver
+  std::vector<std::pair<std::string, int32_t>> used;    // by driver, attachments included
+  // The pod whose volumes cannot be told; then the node cannot be judged.
+  cluster::PodId bad_pod = cluster::kNoPod;
+
+  int32_t Limit(std::string_view driver) const;  // kNoLimit if there is none
+  int32_t Used(std::string_view driver) const;
+};
+inline constexpr int32_t kNoLimit = std::numeric_limits<int32_t>::max();
+
+class VolumeUsage {
+ public:
+  // Used and limit of one driver over all rows, padded to whole words of a NodeSet.
+  struct Column {
+    std::vector<int32_t> used;
+    std::vector<int32_t> limit;
+  };
+
+  void Sync(const cluster::Cluster& cluster);
+
+  // REQUIRES: Sync ran since the cluster last changed.
+  const NodeUsage& Of(cluster::NodeIndex n) const { return rows_[n].usage; }
+  const cluster::Dictionary& names() const { return *names_; }
+  // Nodes that cannot be judged.
+  const cluster::NodeSet& Bad() const { return bad_; }
+  // Kept up to date by Sync from the first call on, and never moved.
+  const Column& ColumnOf(const std::string& driver);
+
+  // Have pods with volumes come or gone since Sync, anywhere or on a node?
+  bool IsStale(const cluster::Cluster& cluster) const {
+    return cluster.VolumeUse().Changes().Generation() != use_generation_;
+  }
+  bool IsStale(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
+    return cluster.VolumeUse().ChangedAt(n) > use_generation_;
+  }
+  // The names and counts of a node as it is now: for a node that is stale.
+  struct Fresh {
+    NodeUsage usage;                 // without volumes
+    std::vector<std::string> names;  // of pods' volumes, sorted
+  };
+  Fresh DeriveNow(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
+
+ private:
+  struct Row {
+    cluster::StringId node = cluster::kNoString;  // whose row; kNoString: nobody's
+    NodeUsage usage;
+    std::vector<std::string> depends;  // keys of dependents_
+    bool dirty = false;
+  };
+
+  void MarkDirty(cluster::NodeIndex n);
+  void MarkAll();
+  void MarkDependents(char kind, const std::string& key);
+  void MarkNode(const cluster::Cluster& cluster, std::string_view name);
+  void SyncRows(const cluster::Cluster& cluster);
+  void SyncAttachments(const cluster::Cluster& cluster);
+  void SetAttachment(const cluster::Cluster& cluster, const std::string& key);
+  void Derive(const cluster::Cluster& cluster, cluster::NodeIndex n);
+  void Undepend(cluster::NodeIndex n);
+  // Fills usage but for its volumes, and the names of pods' volumes, sorted and unique.
+  void Collect(const cluster::Cluster& cluster, cluster::NodeIndex n, NodeUsage* usage,
+               std::vector<CsiVolume>* of_pods, Dependencies* depends) const;
+  void FillColumn(const std::string& driver, cluster::NodeIndex n, Column* column) const;
+
+  std::vector<Row> rows_;
+  std::vector<cluster::NodeIndex> dirty_;
+  cluster::NodeSet bad_;
+  // Replaced by a new one when most of it is about volumes that are gone.
+  std::unique_ptr<cluster::Dictionary> names_ = std::make_unique<cluster::Dictionary>();
+  size_t name_uses_ = 0;
+  boost::unordered_flat_map<std::string, std::unique_ptr<Column>> columns_;
+  // Rows that looked at an object, by kind letter and key.
+  boost::unordered_flat_map<std::string, std::vector<cluster::NodeIndex>> dependents_;
+  // Attachments by their key, and by the name of their node.
+  boost::unordered_flat_map<std::string, std::string> node_of_attachment_;
+  boost::unordered_flat_map<std::string, std::vector<std::string>> attachments_of_node_;
+
+  bool synced_ = false;
+  uint64_t node_generation_ = 0;
+  uint64_t use_generation_ = 0;
+  uint64_t claim_generation_ = 0;
+  uint64_t volume_generation_ = 0;
+  uint64_t class_generation_ = 0;
+  uint64_t csi_node_generation_ = 0;
+  uint64_t attachment_generation_ = 0;
+};
+
+}  // namespace berth::plugins::node_volume_limits

@@ -1,0 +1,102 @@
+// VolumeBinding: a pod runs where its volumes can be reached, and where those it still lacks can be
+// bound or provisioned.
+//
+// Reserve decides for the chosen node which volume each waiting claim gets, or that one is to be
+// provisioned there, and assumes it: the next pods see the decision. What has to be written to the
+// API server before the pod may be bound, and what to wait for after that, is handed over as plain
+// data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "framework/profile.h"
+#include "plugins/volume_binding/pod_volumes.h"
+
+namespace berth::plugins::volume_binding {
+
+inline constexpr std::string_view kName = "VolumeBinding";
+
+// What Reserve decided for a pod. Everything in it must be written before the pod is bound.
+struct ReservedVolumes {
+  struct Binding {
+    std::shared_ptr<const api::PersistentVolumeClaim> claim;
+    // With claimRef and, unless a user had bound it, the annotation bound-by-controller.
+    std::shared_ptr<const api::PersistentVolume> volume;
+  };
+  std::string node;
+  std::vector<Binding> bindings;
+  // With the annotation selected-node: their volumes are to be provisioned.
+  std::vector<std::shared_ptr<const api::PersistentVolumeClaim>> provisions;
+};
+
+class VolumeBinding final : public framework::PreFilterPlugin,
+                            public framework::FilterPlugin,
+                            public framework::PreScorePlugin,
+                            public framework::ScorePlugin,
+                            public framework::ReservePlugin {
+ public:
+  explicit VolumeBinding(int64_t bind_timeout_seconds)
+      : bind_timeout_seconds_(bind_timeout_seconds) {}
+
+  std::string_view Name() const override { return kName; }
+  std::unique_ptr<framework::PluginState> NewState() const override;
+  void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override;
+  void Filter(const framework::CycleContext&, const framework::PluginState*,
+              framework::FilterBatch&) const override;
+  void Reasons(const framework::CycleContext&, const framework::PluginState*,
+               const framework::Verdict&, std::vector<std::string>* out) const override;
+
+  // Scores by free capacity only with a feature gate that is off.
+  framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,
+                             const framework::NodeSet&) const override {
+    return framework::Status::Skip();
+  }
+  std::optional<int64_t> UniformScore(const framework::CycleContext&, framework::PluginState*,
+                                      const framework::NodeSet&) const override {
+    return 0;
+  }
+  void Score(const framework::CycleContext&, const framework::PluginState*,
+             framework::ScoreBatch&) const override;
+
+  framework::Status Reserve(const framework::CycleContext&, framework::PluginState*,
+                            framework::NodeIndex node) override;
+  // Also after the state has gone on to another pod: what was reserved is known by the pod's uid.
+  void Unreserve(const framework::CycleContext&, framework::PluginState*,
+                 framework::NodeIndex node) override;
+
+  // What Reserve decided for the pod; null when its volumes needed nothing. Good until Unreserve or
+  // Release.
+  const ReservedVolumes* Reserved(std::string_view pod_uid) const;
+  // The same for the pod this state was last used for.
+  static const ReservedVolumes* Reserved(const framework::PluginState& state);
+  // The decision has been carried out: it is not needed any more, and what was assumed stays until
+  // the API server's own objects replace it.
+  void Release(std::string_view pod_uid);
+
+  // How long to wait, after writing, for all claims to be bound.
+  int64_t BindTimeoutSeconds() const { return bind_timeout_seconds_; }
+
+ private:
+  Result<void> Assume(const cluster::Cluster& cluster, const Decision& decision,
+                      ReservedVolumes* reserved);
+  void Revert(const cluster::Cluster& cluster, const ReservedVolumes& reserved);
+
+  int64_t bind_timeout_seconds_;
+  // Derived from the cluster and brought up to date at the start of a cycle; holds what is assumed.
+  mutable VolumeView view_;
+  // Shared with the state of the cycle that reserved it.
+  boost::unordered_flat_map<std::string, std::shared_ptr<const ReservedVolumes>> reserved_;
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&);
+
+}  // namespace berth::plugins::volume_binding

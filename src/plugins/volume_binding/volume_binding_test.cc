@@ -1,0 +1,379 @@
+#include "plugins/volume_binding/volume_binding.h"
+
+#include <gtest/gtest.h>
+
+#include "plugins/common/volume_testing.h"
+#include "plugins/volume_binding/bind_progress.h"
+
+namespace berth::plugins::volume_binding {
+namespace {
+
+const std::string kRejected = "UnschedulableAndUnresolvable: ";
+const std::string kNoMatch = kRejected + std::string(kNodeConflict);
+const std::string kNoVolume = kRejected + std::string(kBindConflict);
+const std::string kNoSpace = kRejected + std::string(kNotEnoughSpace);
+
+std::string Uses(const std::string& claim) {
+  return "{'name':'" + claim + "','persistentVolumeClaim':{'claimName':'" + claim + "'}}";
+}
+
+std::string AffinityTo(const std::string& zone) {
+  return "'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':["
+         "{'key':'zone','operator':'In','values':['" +
+         zone + "']}]}]}}";
+}
+
+class Binding : public testing::Test {
+ protected:
+  Binding() {
+    a_ = world_.Node("a", "'zone':'a'");
+    b_ = world_.Node("b", "'zone':'b'");
+    world_.Class(
+        "{'metadata':{'name':'local'},'provisioner':'kubernetes.io/no-provisioner',"
+        "'volumeBindingMode':'WaitForFirstConsumer'}");
+    world_.Class(
+        "{'metadata':{'name':'csi'},'provisioner':'d',"
+        "'volumeBindingMode':'WaitForFirstConsumer'}");
+    world_.Class("{'metadata':{'name':'now'},'provisioner':'d','volumeBindingMode':'Immediate'}");
+  }
+
+  void Claim(const std::string& name, const std::string& storage_class, const std::string& size,
+             const std::string& more = "", const std::string& annotations = "") {
+    world_.Claim("{'metadata':{'name':'" + name + "','namespace':'ns','uid':'uid-" + name +
+                 "','resourceVersion':'5','annotations':{" + annotations +
+                 "}},'spec':{'storageClassName':'" + storage_class +
+                 "','accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'" + size +
+                 "'}}" + (more.empty() ? "" : "," + more) + "}}");
+  }
+  void BoundClaim(const std::string& name, const std::string& volume) {
+    Claim(name, "local", "1Gi", "'volumeName':'" + volume + "'",
+          "'pv.kubernetes.io/bind-completed':'yes'");
+  }
+  void Volume(const std::string& name, const std::string& size, const std::string& more,
+              const std::string& labels = "", int version = 5) {
+    world_.Volume("{'metadata':{'name':'" + name + "','resourceVersion':'" +
+                  std::to_string(version) + "','labels':{" + labels +
+                  "}},'spec':{'storageClassName':'local','accessModes':['ReadWriteOnce'],"
+                  "'capacity':{'storage':'" +
+                  size + "'}" + (more.empty() ? "" : "," + more) +
+                  "},'status':{'phase':'Available'}}");
+  }
+  std::string Run(const std::string& volumes) {
+    return PluginRun(plugin_, world_.cluster, world_.Pod("p", volumes)).Run();
+  }
+  // Runs a pod of this name and reserves `node`: "claim=volume ... +claim" or what went wrong.
+  std::string Reserve(const std::string& name, const std::string& volumes,
+                      cluster::NodeIndex node) {
+    PluginRun run(plugin_, world_.cluster, world_.Pod(name, volumes));
+    if (std::string status = run.PreFilter(); status != "Success") return status;
+    if (std::string answer = run.Filter().at(world_.cluster.NodeName(node)); !answer.empty()) {
+      return answer;
+    }
+    const framework::Status status = plugin_.Reserve(run.context(), run.state(), node);
+    if (!status.Ok()) return status.Message();
+    const ReservedVolumes* reserved = VolumeBinding::Reserved(*run.state());
+    EXPECT_EQ(reserved, plugin_.Reserved(name));
+    if (reserved == nullptr) return "nothing";
+    std::string text;
+    for (const auto& b : reserved->bindings) {
+      text += b.claim->metadata.name + "=" + b.volume->metadata.name + " ";
+    }
+    for (const auto& claim : reserved->provisions) text += "+" + claim->metadata.name + " ";
+    return text;
+  }
+  void Unreserve(const std::string& name, cluster::NodeIndex node) {
+    PluginRun run(plugin_, world_.cluster, world_.cluster.FindPod(name));
+    plugin_.Unreserve(run.context(), run.state(), node);
+  }
+
+  VolumeWorld world_;
+  VolumeBinding plugin_{600};
+  cluster::NodeIndex a_, b_;
+};
+
+TEST_F(Binding, ClaimsThatKeepThePodFromEveryNode) {
+  EXPECT_EQ(Run(""), "Skip");
+  EXPECT_EQ(Run("{'name':'v','awsElasticBlockStore':{'volumeID':'x'}}"), "Skip");
+  EXPECT_EQ(Run(Uses("gone")), kRejected + "persistentvolumeclaim \"gone\" not found");
+  EXPECT_EQ(Run("{'name':'s','ephemeral':{}}"),
+            kRejected +
+                "waiting for ephemeral volume controller to create the "
+                "persistentvolumeclaim \"p-s\"");
+  Claim("p-s", "local", "1Gi");
+  EXPECT_EQ(Run("{'name':'s','ephemeral':{}}"),
+            kRejected + "PVC ns/p-s was not created for pod ns/p (pod is not owner)");
+  Claim("now", "now", "1Gi");
+  EXPECT_EQ(Run(Uses("now")), kRejected + "pod has unbound immediate PersistentVolumeClaims");
+  Claim("prebound", "local", "1Gi", "'volumeName':'pv'");
+  EXPECT_EQ(Run(Uses("prebound")), kRejected + "pod has unbound immediate PersistentVolumeClaims");
+  Claim("classless", "", "1Gi");
+  EXPECT_EQ(Run(Uses("classless")), kRejected + "pod has unbound immediate PersistentVolumeClaims");
+  world_.Class("{'metadata':{'name':'modeless'},'provisioner':'d'}");
+  Claim("modeless", "modeless", "1Gi");
+  EXPECT_EQ(Run(Uses("modeless")),
+            "Error: VolumeBindingMode not set for StorageClass \"modeless\"");
+  world_.Claim(
+      "{'metadata':{'name':'lost','namespace':'ns'},'spec':{'volumeName':'pv'},"
+      "'status':{'phase':'Lost'}}");
+  EXPECT_EQ(
+      Run(Uses("lost")),
+      kRejected + "persistentvolumeclaim \"lost\" bound to non-existent persistentvolume \"pv\"");
+  world_.Claim(
+      "{'metadata':{'name':'going','namespace':'ns',"
+      "'deletionTimestamp':'2024-01-01T00:00:00Z'}}");
+  EXPECT_EQ(Run(Uses("going")), kRejected + "persistentvolumeclaim \"going\" is being deleted");
+}
+
+TEST_F(Binding, BoundVolumesMustBeReached) {
+  BoundClaim("data", "pv-a");
+  BoundClaim("ghost", "pv-gone");
+  BoundClaim("anywhere", "pv-any");
+  Volume("pv-a", "1Gi", AffinityTo("a"));
+  Volume("pv-any", "1Gi", "");
+  EXPECT_EQ(Run(Uses("anywhere")), "a ok | b ok");
+  EXPECT_EQ(Run(Uses("data")), "a ok | b " + kNoMatch);
+  const std::string missing = kRejected + std::string(kVolumeMissing);
+  EXPECT_EQ(Run(Uses("data") + "," + Uses("ghost")), "a " + missing + " | b " + kNoMatch);
+}
+
+TEST_F(Binding, InTreeVolumesAreTranslatedWhereTheirDriverHasTakenOver) {
+  world_.Node("c", "'topology.gke.io/zone':'a'");
+  BoundClaim("data", "pv");
+  Volume("pv", "1Gi",
+         "'gcePersistentDisk':{'pdName':'d'},'nodeAffinity':{'required':{'nodeSelectorTerms':[{"
+         "'matchExpressions':[{'key':'topology.kubernetes.io/zone','operator':'In',"
+         "'values':['a']}]}]}}");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoMatch + " | b " + kNoMatch + " | c " + kNoMatch);
+  world_.objects().csi_nodes.Set(Parse<api::CSINode>(
+      "{'metadata':{'name':'c','annotations':{"
+      "'storage.alpha.kubernetes.io/migrated-plugins':'kubernetes.io/gce-pd'}}}"));
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoMatch + " | b " + kNoMatch + " | c ok");
+  Volume("pv", "1Gi", "'azureDisk':{'diskURI':'u','kind':'Shared'}");
+  world_.objects().csi_nodes.Set(Parse<api::CSINode>(
+      "{'metadata':{'name':'c','annotations':{"
+      "'storage.alpha.kubernetes.io/migrated-plugins':'kubernetes.io/azure-disk'}}}"));
+  EXPECT_EQ(Run(Uses("data")),
+            "a ok | b ok | c Error: could not translate pv: kind(Shared) is not supported in csi "
+            "migration");
+}
+
+TEST_F(Binding, TheSmallestVolumeThatFitsIsTaken) {
+  Claim("data", "local", "5Gi");
+  Volume("small", "1Gi", AffinityTo("a"));
+  Volume("large", "20Gi", AffinityTo("a"));
+  Volume("fits", "10Gi", AffinityTo("a"));
+  Volume("elsewhere", "6Gi", AffinityTo("b"));
+  Volume("block", "5Gi", "'volumeMode':'Block'");
+  Volume("classy", "5Gi", "'volumeAttributesClassName':'gold'");
+  world_.Volume(
+      "{'metadata':{'name':'other-class'},'spec':{'capacity':{'storage':'5Gi'}},"
+      "'status':{'phase':'Available'}}");
+  world_.Volume(
+      "{'metadata':{'name':'released'},'spec':{'storageClassName':'local',"
+      "'accessModes':['ReadWriteOnce'],'capacity':{'storage':'5Gi'}},"
+      "'status':{'phase':'Released'}}");
+  Volume("reader", "5Gi", "'accessModes':['ReadOnlyMany']");
+  EXPECT_EQ(Reserve("p", Uses("data"), a_), "data=fits ");
+  EXPECT_EQ(Reserve("q", Uses("data"), b_), "data=elsewhere ");
+}
+
+TEST_F(Binding, SelectorsAndTheirErrors) {
+  Claim("data", "local", "1Gi", "'selector':{'matchLabels':{'tier':'fast'}}");
+  Volume("slow", "1Gi", "", "'tier':'slow'");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b " + kNoVolume);
+  Volume("fast", "2Gi", "", "'tier':'fast'");
+  EXPECT_EQ(Reserve("q", Uses("data"), a_), "data=fast ");
+  Claim("bad", "local", "1Gi", "'selector':{'matchExpressions':[{'key':'k','operator':'What'}]}");
+  EXPECT_EQ(Run(Uses("bad")),
+            "a Error: error creating internal label selector for claim: ns/bad: \"What\" is not a "
+            "valid label selector operator | b Error: error creating internal label selector for "
+            "claim: ns/bad: \"What\" is not a valid label selector operator");
+}
+
+TEST_F(Binding, AVolumeMadeForTheClaimIsTakenOrNone) {
+  Claim("data", "local", "1Gi");
+  Volume("smaller", "1Gi", "");
+  Volume("mine", "2Gi", AffinityTo("a") + ",'claimRef':{'namespace':'ns','name':'data'}");
+  Volume("theirs", "1Gi", "'claimRef':{'namespace':'ns','name':'data','uid':'other'}");
+  EXPECT_EQ(Run(Uses("data")), "a ok | b " + kNoVolume);
+  EXPECT_EQ(Reserve("q", Uses("data"), a_), "data=mine ");
+  const auto& mine = *plugin_.Reserved("q")->bindings[0].volume;
+  EXPECT_EQ(mine.spec.claim_ref->uid, "uid-data");
+  EXPECT_FALSE(mine.metadata.annotations.contains(kBoundByControllerAnnotation)) << "by the user";
+}
+
+TEST_F(Binding, TwoClaimsOfAPodGetTwoVolumes) {
+  Claim("big", "local", "5Gi");
+  Claim("small", "local", "1Gi");
+  Volume("pv-5", "5Gi", "");
+  EXPECT_EQ(Run(Uses("big") + "," + Uses("small")), "a " + kNoVolume + " | b " + kNoVolume)
+      << "the smaller claim chooses first and takes the only volume";
+  Volume("pv-6", "6Gi", AffinityTo("a"));
+  EXPECT_EQ(Run(Uses("big") + "," + Uses("small")), "a ok | b " + kNoVolume);
+  EXPECT_EQ(Reserve("q", Uses("big") + "," + Uses("small"), a_), "small=pv-5 big=pv-6 ");
+}
+
+TEST_F(Binding, ManyGroupsOfVolumesGiveTheSameAnswers) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string zone = "z" + std::to_string(i);
+    world_.Node("n" + std::to_string(i), "'zone':'" + zone + "'");
+    Volume("pv-" + std::to_string(i), "2Gi", AffinityTo(zone));
+    Volume("tiny-" + std::to_string(i), "1Gi", AffinityTo(zone));
+  }
+  Claim("data", "local", "2Gi");
+  EXPECT_EQ(Reserve("q", Uses("data"), world_.cluster.FindNode("n77")), "data=pv-77 ");
+  Claim("more", "local", "2Gi");
+  EXPECT_EQ(Reserve("r", Uses("more"), world_.cluster.FindNode("n77")), kNoVolume);
+  EXPECT_EQ(Reserve("s", Uses("more"), world_.cluster.FindNode("n78")), "more=pv-78 ");
+}
+
+TEST_F(Binding, ProvisioningByTopologyAndCapacity) {
+  Claim("data", "csi", "5Gi");
+  EXPECT_EQ(Run(Uses("data")), "a ok | b ok");
+  Claim("static-only", "local", "5Gi");
+  EXPECT_EQ(Run(Uses("static-only")), "a " + kNoVolume + " | b " + kNoVolume);
+  world_.Class(
+      "{'metadata':{'name':'csi'},'provisioner':'d','volumeBindingMode':"
+      "'WaitForFirstConsumer','allowedTopologies':[{'matchLabelExpressions':["
+      "{'key':'zone','values':['b']}]}]}");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b ok");
+
+  world_.objects().csi_drivers.Set(
+      Parse<api::CSIDriver>("{'metadata':{'name':'d'},'spec':{'storageCapacity':true}}"));
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b " + kNoSpace);
+  const auto capacity = [&](const std::string& more) {
+    world_.objects().csi_storage_capacities.Set(Parse<api::CSIStorageCapacity>(
+        "{'metadata':{'name':'c','namespace':'x'},'storageClassName':'csi'," + more + "}"));
+  };
+  capacity("'nodeTopology':{'matchLabels':{'zone':'b'}},'capacity':'6Gi'");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b ok");
+  capacity(
+      "'nodeTopology':{'matchLabels':{'zone':'b'}},'capacity':'6Gi','maximumVolumeSize':'1Gi'");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b " + kNoSpace);
+  capacity("'capacity':'6Gi'");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b " + kNoSpace) << "reached from nowhere";
+}
+
+TEST_F(Binding, ASelectedNodeIsTheOnlyOne) {
+  Claim("data", "csi", "1Gi", "", "'volume.kubernetes.io/selected-node':'b'");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b ok");
+  Claim("data", "csi", "1Gi", "", "'volume.kubernetes.io/selected-node':'gone'");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b " + kNoVolume);
+}
+
+TEST_F(Binding, TheNextPodSeesWhatWasReservedAndUnreserveTakesItBack) {
+  Volume("pv", "1Gi", "");
+  Claim("one", "local", "1Gi");
+  Claim("two", "local", "1Gi");
+  EXPECT_EQ(Reserve("p1", Uses("one"), a_), "one=pv ");
+  const auto& volume = *plugin_.Reserved("p1")->bindings[0].volume;
+  EXPECT_EQ(volume.spec.claim_ref->name, "one");
+  EXPECT_EQ(volume.spec.claim_ref->kind, "PersistentVolumeClaim");
+  EXPECT_EQ(volume.spec.claim_ref->resource_version, "5");
+  EXPECT_EQ(volume.metadata.annotations.at(std::string(kBoundByControllerAnnotation)), "yes");
+  EXPECT_EQ(Reserve("p2", Uses("two"), a_), kNoVolume);
+  EXPECT_EQ(Reserve("p3", Uses("one"), b_), "one=pv ") << "the same claim finds its volume";
+  Unreserve("p3", b_);
+  Unreserve("p1", a_);
+  EXPECT_EQ(plugin_.Reserved("p1"), nullptr);
+  EXPECT_EQ(Reserve("p4", Uses("two"), a_), "two=pv ");
+}
+
+TEST_F(Binding, ProvisioningIsAssumedForOneNode) {
+  Claim("data", "csi", "1Gi");
+  EXPECT_EQ(Reserve("p1", Uses("data"), b_), "+data ");
+  EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b ok");
+  Unreserve("p1", b_);
+  EXPECT_EQ(Run(Uses("data")), "a ok | b ok");
+}
+
+TEST_F(Binding, TheApiServerHasTheLastWord) {
+  Volume("pv", "1Gi", "");
+  Claim("one", "local", "1Gi");
+  Claim("two", "local", "1Gi");
+  EXPECT_EQ(Reserve("p1", Uses("one"), a_), "one=pv ");
+  Volume("pv", "1Gi", "", "", 5);
+  EXPECT_EQ(Reserve("p2", Uses("two"), a_), kNoVolume) << "an echo of the old object";
+  Volume("pv", "1Gi", "", "", 6);
+  EXPECT_EQ(Reserve("p3", Uses("two"), a_), "two=pv ") << "a newer object without claimRef";
+  world_.objects().persistent_volumes.Remove("", "pv");
+  EXPECT_EQ(Reserve("p4", Uses("one"), a_), kNoVolume);
+  Unreserve("p3", a_);
+  EXPECT_EQ(Reserve("p5", Uses("one"), a_), kNoVolume);
+}
+
+TEST_F(Binding, BoundPodsReserveNothing) {
+  BoundClaim("data", "pv");
+  Volume("pv", "1Gi", "");
+  EXPECT_EQ(Reserve("p1", Uses("data"), a_), "nothing");
+}
+
+TEST_F(Binding, ObjectsWithoutAVersionCannotBeAssumed) {
+  world_.Volume(
+      "{'metadata':{'name':'pv','resourceVersion':'x'},'spec':{'storageClassName':"
+      "'local','accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'}},"
+      "'status':{'phase':'Available'}}");
+  Claim("one", "local", "1Gi");
+  EXPECT_EQ(Reserve("p1", Uses("one"), a_),
+            "error parsing ResourceVersion \"x\" for v1.PersistentVolume \"pv\": "
+            "strconv.ParseInt: parsing \"x\": invalid syntax");
+  EXPECT_EQ(plugin_.Reserved("p1"), nullptr);
+}
+
+// --- After Reserve
+
+std::string Progress(const BindProgress& progress) {
+  if (progress.step == BindProgress::Step::kFailed) return progress.error;
+  return progress.step == BindProgress::Step::kDone ? "done" : "wait";
+}
+
+TEST_F(Binding, WaitsUntilTheControllerHasBoundTheVolume) {
+  Volume("pv", "1Gi", "");
+  Claim("one", "local", "1Gi");
+  ASSERT_EQ(Reserve("p1", Uses("one"), a_), "one=pv ");
+  const ReservedVolumes written = *plugin_.Reserved("p1");
+  const auto progress = [&] {
+    return Progress(CheckBindings(world_.cluster, written, "p1", true));
+  };
+  EXPECT_EQ(progress(), "ClaimRef got reset for pv \"pv\"");
+  Volume("pv", "1Gi", "", "", 4);
+  EXPECT_EQ(progress(), "wait") << "older than what was written";
+  Volume("pv", "1Gi", "'claimRef':{'namespace':'ns','name':'one','uid':'uid-one'}", "", 6);
+  EXPECT_EQ(progress(), "wait");
+  BoundClaim("one", "pv");
+  EXPECT_EQ(progress(), "done");
+  EXPECT_EQ(Progress(CheckBindings(world_.cluster, written, "p1", false)),
+            "pod does not exist any more: pod \"p1\" not found");
+  Volume("pv", "1Gi", AffinityTo("b"), "", 7);
+  EXPECT_EQ(progress(),
+            "pv \"pv\" node affinity doesn't match node \"a\": no matching NodeSelectorTerms");
+  world_.cluster.RemoveNode("a");
+  EXPECT_EQ(progress(), "failed to get node \"a\": node \"a\" not found");
+}
+
+TEST_F(Binding, WaitsUntilTheVolumeIsProvisioned) {
+  Claim("data", "csi", "1Gi");
+  ASSERT_EQ(Reserve("p1", Uses("data"), b_), "+data ");
+  const ReservedVolumes written = *plugin_.Reserved("p1");
+  const auto progress = [&] {
+    return Progress(CheckBindings(world_.cluster, written, "p1", true));
+  };
+  EXPECT_EQ(progress(), "selectedNode annotation reset for PVC \"data\"");
+  const std::string selected = "'volume.kubernetes.io/selected-node':'b'";
+  Claim("data", "csi", "1Gi", "", "'volume.kubernetes.io/selected-node':'a'");
+  EXPECT_EQ(progress(), "provisioning failed for PVC \"data\"");
+  Claim("data", "csi", "1Gi", "", selected);
+  EXPECT_EQ(progress(), "wait");
+  Claim("data", "csi", "1Gi", "'volumeName':'new'",
+        selected + ",'pv.kubernetes.io/bind-completed':'yes'");
+  EXPECT_EQ(progress(), "wait") << "the volume has not come yet";
+  Volume("new", "1Gi", AffinityTo("b"));
+  EXPECT_EQ(progress(), "done");
+  world_.objects().persistent_volume_claims.Remove("ns", "data");
+  EXPECT_EQ(progress(),
+            "failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "
+            "\"ns/data\"");
+}
+
+}  // namespace
+}  // namespace berth::plugins::volume_binding

@@ -2,7 +2,7 @@
 # each room is reached through a private include directory that holds one link, so `#include "cluster/x.h"` compiles
 # only where `cluster` was declared. Dependencies of dependencies stay visible: layers are cumulative.
 #
-#   berth_room(NAME DEPS room... LIBS target...)
+#   berth_room(NAME DEPS room... LIBS target... TOGETHER folder...)
 #
 # Files are found by ending: *_test.cc become one test binary per room, *_bench.cc one microbenchmark binary, main.cc
 # files are left to berth_binary, everything else is the library.
@@ -10,7 +10,7 @@
 set(BERTH_ROOMS_DIR ${CMAKE_BINARY_DIR}/rooms)
 
 function(berth_room name)
-  cmake_parse_arguments(ROOM "" "" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "DEPS;LIBS;TOGETHER" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${name})
   file(MAKE_DIRECTORY ${BERTH_ROOMS_DIR}/${name})
   file(CREATE_LINK ${dir} ${BERTH_ROOMS_DIR}/${name}/${name} SYMBOLIC)
@@ -26,6 +26,13 @@ function(berth_room name)
   if(all)
     add_library(berth_${name} STATIC ${all})
     set(scope PUBLIC)
+    # Folders of a room that hold many small files may be compiled as one: most of their cost is headers.
+    foreach(folder ${ROOM_TOGETHER})
+      set(group ${all})
+      list(FILTER group INCLUDE REGEX "^${dir}/${folder}/")
+      set_source_files_properties(${group} PROPERTIES UNITY_GROUP ${folder})
+      set_target_properties(berth_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    endforeach()
   else()
     add_library(berth_${name} INTERFACE)
     set(scope INTERFACE)

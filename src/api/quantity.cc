@@ -531,6 +531,11 @@ int64_t Quantity::ScaledValue(int32_t scale) const {
     const int64_t divisor = kPow10[static_cast<size_t>(drop)];
     return low / divisor + (low % divisor != 0);
   }
+  // More digits to drop than there are: nothing is left but the rounding. (A power of ten of that size may not fit.)
+  if (unscaled.is_zero()) return 0;
+  if (drop > static_cast<int64_t>(boost::multiprecision::msb(abs(unscaled))) / 3 + 1) {
+    return unscaled.sign() > 0 ? 1 : 0;
+  }
   cpp_int quotient, remainder;
   boost::multiprecision::divide_qr(unscaled, BigPow10(static_cast<int>(drop)), quotient, remainder);
   if (remainder.sign() < 0) quotient -= 1;

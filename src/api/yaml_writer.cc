@@ -21,8 +21,14 @@ struct Tree {
   enum class Type { kScalar, kSequence, kMapping };
   Type type = Type::kScalar;
   bool is_string = false;
-  std::string text;                                    // of a scalar, as it is written
-  std::vector<std::pair<std::string, Tree>> children;  // with keys in a mapping
+  std::string text;  // of a scalar, as it is written
+  struct Child;
+  std::vector<Child> children;
+};
+
+struct Tree::Child {
+  std::string first;  // the key, in a mapping
+  Tree second;
 };
 
 // unicode.IsLetter for the keys Kubernetes has; beyond ASCII everything counts as a letter.

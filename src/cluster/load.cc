@@ -9,25 +9,44 @@
 namespace berth::cluster {
 namespace {
 
-template <class T>
-Store<T>* StoreFor(ObjectStore& s) {
-  if constexpr (std::is_same_v<T, api::Namespace>) return &s.namespaces;
-  if constexpr (std::is_same_v<T, api::Service>) return &s.services;
-  if constexpr (std::is_same_v<T, api::ReplicationController>) return &s.replication_controllers;
-  if constexpr (std::is_same_v<T, api::ReplicaSet>) return &s.replica_sets;
-  if constexpr (std::is_same_v<T, api::StatefulSet>) return &s.stateful_sets;
-  if constexpr (std::is_same_v<T, api::PersistentVolume>) return &s.persistent_volumes;
-  if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) return &s.persistent_volume_claims;
-  if constexpr (std::is_same_v<T, api::StorageClass>) return &s.storage_classes;
-  if constexpr (std::is_same_v<T, api::CSINode>) return &s.csi_nodes;
-  if constexpr (std::is_same_v<T, api::CSIDriver>) return &s.csi_drivers;
-  if constexpr (std::is_same_v<T, api::CSIStorageCapacity>) return &s.csi_storage_capacities;
-  if constexpr (std::is_same_v<T, api::VolumeAttachment>) return &s.volume_attachments;
-  if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) return &s.pod_disruption_budgets;
-  if constexpr (std::is_same_v<T, api::ResourceClaim>) return &s.resource_claims;
-  if constexpr (std::is_same_v<T, api::ResourceSlice>) return &s.resource_slices;
-  if constexpr (std::is_same_v<T, api::DeviceClass>) return &s.device_classes;
-  return nullptr;
+// One overload per kind that has a store; the second argument only picks it.
+Store<api::Namespace>& StoreFor(ObjectStore& s, const api::Namespace&) { return s.namespaces; }
+Store<api::Service>& StoreFor(ObjectStore& s, const api::Service&) { return s.services; }
+Store<api::ReplicationController>& StoreFor(ObjectStore& s, const api::ReplicationController&) {
+  return s.replication_controllers;
+}
+Store<api::ReplicaSet>& StoreFor(ObjectStore& s, const api::ReplicaSet&) { return s.replica_sets; }
+Store<api::StatefulSet>& StoreFor(ObjectStore& s, const api::StatefulSet&) {
+  return s.stateful_sets;
+}
+Store<api::PersistentVolume>& StoreFor(ObjectStore& s, const api::PersistentVolume&) {
+  return s.persistent_volumes;
+}
+Store<api::PersistentVolumeClaim>& StoreFor(ObjectStore& s, const api::PersistentVolumeClaim&) {
+  return s.persistent_volume_claims;
+}
+Store<api::StorageClass>& StoreFor(ObjectStore& s, const api::StorageClass&) {
+  return s.storage_classes;
+}
+Store<api::CSINode>& StoreFor(ObjectStore& s, const api::CSINode&) { return s.csi_nodes; }
+Store<api::CSIDriver>& StoreFor(ObjectStore& s, const api::CSIDriver&) { return s.csi_drivers; }
+Store<api::CSIStorageCapacity>& StoreFor(ObjectStore& s, const api::CSIStorageCapacity&) {
+  return s.csi_storage_capacities;
+}
+Store<api::VolumeAttachment>& StoreFor(ObjectStore& s, const api::VolumeAttachment&) {
+  return s.volume_attachments;
+}
+Store<api::PodDisruptionBudget>& StoreFor(ObjectStore& s, const api::PodDisruptionBudget&) {
+  return s.pod_disruption_budgets;
+}
+Store<api::ResourceClaim>& StoreFor(ObjectStore& s, const api::ResourceClaim&) {
+  return s.resource_claims;
+}
+Store<api::ResourceSlice>& StoreFor(ObjectStore& s, const api::ResourceSlice&) {
+  return s.resource_slices;
+}
+Store<api::DeviceClass>& StoreFor(ObjectStore& s, const api::DeviceClass&) {
+  return s.device_classes;
 }
 
 }  // namespace
@@ -45,13 +64,11 @@ bool Load(Cluster& cluster, api::Object&& object) {
           return true;
         } else if constexpr (!requires { value.metadata.name; }) {
           return false;  // an answer of the API server, no object
-        } else {
-          auto* store = StoreFor<Kind>(cluster.MutableObjects());
-          if (store == nullptr) return false;
-          if constexpr (requires { store->Set(std::forward<T>(value)); }) {
-            store->Set(std::forward<T>(value));
-          }
+        } else if constexpr (requires(ObjectStore& s) { StoreFor(s, value); }) {
+          StoreFor(cluster.MutableObjects(), value).Set(std::forward<T>(value));
           return true;
+        } else {
+          return false;
         }
       },
       std::move(object));

@@ -1,0 +1,51 @@
+# One command each. Every target installs what is missing first (as root, or with sudo).
+SHELL := /bin/bash
+JOBS  ?= $(shell nproc)
+CTEST ?= ctest --output-on-failure
+
+.PHONY: all deps build demo test lint format bench fuzz fuzz-short asan tsan clean help
+
+all: build
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+deps: ## install missing Debian packages (packages.txt)
+	@tools/deps
+
+build: deps ## release build into build/bin
+	@cmake --preset release > build-configure.log 2>&1 || { cat build-configure.log; exit 1; }; rm -f build-configure.log
+	@cmake --build --preset release -j $(JOBS)
+
+demo: build ## schedule 10,000 pods on 1,000 nodes and show the outcome
+	@build/bin/berth simulate --demo
+
+test: build fuzz-short ## all tests
+	@cd build && $(CTEST) -j $(JOBS)
+
+lint: deps ## formatting of all files, clang-tidy on changed ones (TIDY="files" to choose)
+	@tools/lint $(TIDY)
+
+format: deps ## rewrite files in house format
+	@git ls-files '*.h' '*.cc' | xargs clang-format-14 -i
+
+bench: build ## decisions per second, berth-bench's standard set
+	@build/bin/berth-bench --workload all
+
+fuzz-build: deps
+	@cmake --preset fuzz > /dev/null && cmake --build --preset fuzz -j $(JOBS)
+
+fuzz-short: fuzz-build
+	@tools/fuzz 10
+
+fuzz: fuzz-build ## every fuzz target for FUZZ_SECONDS (default 300)
+	@tools/fuzz $${FUZZ_SECONDS:-300}
+
+asan: deps ## all tests under address and undefined-behaviour sanitizers
+	@cmake --preset asan > /dev/null && cmake --build --preset asan -j $(JOBS) && cd build-asan && $(CTEST) -j $(JOBS)
+
+tsan: deps ## all tests under the thread sanitizer
+	@cmake --preset tsan > /dev/null && cmake --build --preset tsan -j $(JOBS) && cd build-tsan && $(CTEST) -j $(JOBS)
+
+clean: ## remove all build folders
+	@rm -rf build build-*

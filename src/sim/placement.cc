@@ -1,0 +1,150 @@
+#include "sim/placement.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "framework/diagnosis.h"
+#include "framework/post_filter.h"
+
+namespace berth::sim {
+
+using cluster::NodeIndex;
+using cluster::PodId;
+
+Placement::Placement(World& world, scheduler::ProfileSet& profiles, const PlacementOptions& options)
+    : world_(world), profiles_(profiles), options_(options), algorithm_(options.algorithm) {
+  for (const auto& profile : profiles.Profiles()) {
+    profiles.CycleFor(profile->Name())->set_keep_raw(options.keep_scores);
+  }
+}
+
+std::vector<PodOutcome> Placement::ScheduleAll(const std::function<void(size_t)>& progress) {
+  std::vector<PodOutcome> outcomes;
+  outcomes.reserve(world_.Pending().size());
+  for (const PodId pod : world_.Pending()) {
+    outcomes.push_back(Schedule(pod));
+    if (progress) progress(outcomes.size());
+  }
+  return outcomes;
+}
+
+PodOutcome Placement::Schedule(PodId id) {
+  const cluster::Pod& pod = world_.GetCluster().GetPod(id);
+  const std::string& name = pod.shape->source.spec.scheduler_name;
+  framework::Cycle* cycle = profiles_.CycleFor(name);
+  if (cycle == nullptr) {
+    PodOutcome outcome;
+    outcome.pod = id;
+    outcome.kind = PodOutcome::Kind::kNoProfile;
+    outcome.message = fmt::format("no profile for schedulerName \"{}\"", name);
+    return outcome;
+  }
+  bool retry = false;
+  PodOutcome outcome = Attempt(id, *cycle, &retry);
+  if (!retry) return outcome;
+  std::vector<std::string> victims = std::move(outcome.victims);
+  outcome = Attempt(id, *cycle, &retry);
+  outcome.victims.insert(outcome.victims.begin(), victims.begin(), victims.end());
+  return outcome;
+}
+
+PodOutcome Placement::Attempt(PodId id, framework::Cycle& cycle, bool* retry) {
+  PodOutcome outcome;
+  outcome.pod = id;
+  cluster::Cluster& cluster = world_.GetCluster();
+  if (Gated(cycle, cluster.GetPod(id), &outcome)) return outcome;
+  algorithm_.Schedule(cycle, cluster, cluster.GetPod(id), &decision_, options_.keep_scores);
+  outcome.feasible_nodes = decision_.feasible_count;
+  outcome.evaluated_nodes = decision_.evaluated_nodes;
+  switch (decision_.outcome) {
+    case scheduler::Outcome::kScheduled:
+      Place(cycle, id, &outcome);
+      break;
+    case scheduler::Outcome::kUnschedulable:
+      outcome.kind = PodOutcome::Kind::kUnschedulable;
+      *retry = MakeRoom(cycle, id, &outcome);
+      break;
+    case scheduler::Outcome::kError:
+      outcome.kind = cluster.NodeCount() == 0 ? PodOutcome::Kind::kUnschedulable
+                                              : PodOutcome::Kind::kError;
+      outcome.message = decision_.error;
+      break;
+  }
+  return outcome;
+}
+
+bool Placement::Gated(const framework::Cycle& cycle, const cluster::Pod& pod,
+                      PodOutcome* outcome) const {
+  for (const auto& [plugin, index] : cycle.profile().pre_enqueue) {
+    const framework::Status status = plugin->PreEnqueue(world_.GetCluster(), pod);
+    if (status.Ok()) continue;
+    outcome->kind = PodOutcome::Kind::kGated;
+    outcome->message = status.Message();
+    return true;
+  }
+  return false;
+}
+
+void Placement::Place(framework::Cycle& cycle, PodId id, PodOutcome* outcome) {
+  cluster::Cluster& cluster = world_.GetCluster();
+  const NodeIndex node = decision_.node;
+  outcome->node = node;
+  outcome->equal_nodes = decision_.best_count;
+  if (decision_.scored) outcome->total = cycle.TotalScore(node);
+  if (decision_.scored && options_.keep_scores) {
+    const auto& plugins = cycle.profile().score;
+    for (size_t i = 0; i < plugins.size(); ++i) {
+      if (cycle.ScoreSkipped(i)) continue;
+      const int64_t normalized = cycle.NormalizedScore(i, node);
+      outcome->scores.push_back({std::string(plugins[i].plugin->Name()), cycle.RawScore(i, node),
+                                 normalized, normalized * plugins[i].weight});
+    }
+  }
+  cluster.MutableNominations().Clear(id);
+  cluster.Place(id, node, /*assumed=*/true);
+  const auto& reserve = cycle.profile().reserve;
+  for (const auto& [plugin, index] : reserve) {
+    const framework::Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
+    if (status.Ok()) continue;
+    for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
+      back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
+    }
+    cluster.Unplace(id);
+    outcome->node = cluster::kNoNode;
+    outcome->kind = PodOutcome::Kind::kError;
+    outcome->message = status.Message();
+    return;
+  }
+  outcome->kind = PodOutcome::Kind::kPlaced;
+}
+
+// Runs PostFilter; true when victims were deleted and the pod should be tried again.
+bool Placement::MakeRoom(framework::Cycle& cycle, PodId id, PodOutcome* outcome) {
+  cluster::Cluster& cluster = world_.GetCluster();
+  // Made first: the dry runs of preemption reuse the cycle's verdicts.
+  outcome->message = framework::FitErrorMessage(cycle, decision_.diagnosis);
+  framework::PostFilterResult proposal;
+  bool room = false;
+  if (!cycle.profile().post_filter.empty()) {
+    const framework::Status status =
+        framework::RunPostFilter(cycle, cluster, decision_.diagnosis, &proposal);
+    if (!status.Message().empty()) outcome->message += " " + status.Message();
+    room = status.Ok();
+  }
+  using Nomination = framework::PostFilterResult::Nomination;
+  if (proposal.nomination != Nomination::kKeep) {
+    cluster.MutableNominations().Clear(id);
+    cluster.MutablePod(id).nominated_node_name.clear();
+  }
+  if (!room || proposal.nomination != Nomination::kSet) return false;
+  for (const PodId victim : proposal.victims) {
+    outcome->victims.push_back(cluster.GetPod(victim).Key());
+    cluster.RemovePod(victim);
+  }
+  cluster.MutablePod(id).nominated_node_name = proposal.nominated_node;
+  cluster.MutableNominations().Set(id, cluster.Strings().Intern(proposal.nominated_node));
+  return true;
+}
+
+}  // namespace berth::sim

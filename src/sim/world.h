@@ -1,0 +1,62 @@
+// World: a cluster read from manifests, with the pods that wait to be scheduled.
+//
+// Objects come in any order and are taken in one by one, so a dump of any size needs the memory of the compact cluster,
+// not of its text. Objects written by hand get what the API server would have added; workloads become pods.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "api/defaults.h"
+#include "api/object.h"
+#include "cluster/cluster.h"
+
+namespace berth::sim {
+
+class World {
+ public:
+  // Takes in one object. An error names what is wrong with it.
+  Result<void> Add(api::Object object);
+
+  // After the last object: admits what was written by hand, expands workloads, orders the queue.
+  Result<void> Finish();
+
+  cluster::Cluster& GetCluster() { return cluster_; }
+  const cluster::Cluster& GetCluster() const { return cluster_; }
+
+  // Pods to schedule: by priority, then by age, then by order of appearance.
+  const std::vector<cluster::PodId>& Pending() const { return pending_; }
+
+  // The workload called `name` ("name", "namespace/name", also with a kind in front: "deployment/name"); null and a
+  // reason in `why` when there is none or more than one.
+  const api::Object* FindWorkload(std::string_view name, std::string* why) const;
+
+  // One more pod made from `workload`, admitted and pending, but not in Pending().
+  Result<cluster::PodId> AddPodOf(const api::Object& workload, const std::string& name);
+
+  // What was read: kinds that were not used, how many of each.
+  const std::vector<std::pair<std::string, size_t>>& Ignored() const { return ignored_; }
+
+ private:
+  Result<void> AddPod(api::Pod pod);
+  Result<void> ExpandWorkload(const api::Object& workload);
+  int32_t Missing(const api::Object& workload) const;
+  void CountIgnored(const std::string& kind);
+  void CountOwner(const api::ObjectMeta& metadata);
+
+  cluster::Cluster cluster_;
+  api::Admission admission_;
+  std::vector<cluster::PodId> pending_;
+  std::vector<api::Object> by_hand_;    // admitted in Finish, when all classes are known
+  std::vector<api::Object> workloads_;  // expanded in Finish
+  std::vector<api::Node> daemon_nodes_;  // name, labels and taints of nodes, for DaemonSets
+  boost::unordered_flat_map<std::string, int32_t> owned_;  // pods and replica sets by controller
+  std::vector<std::pair<std::string, size_t>> ignored_;
+  uint64_t next_uid_ = 1;
+};
+
+}  // namespace berth::sim

@@ -258,7 +258,7 @@ class Parser {
 
 const JsonTree* JsonTree::Find(std::string_view name) const {
   for (auto it = members.rbegin(); it != members.rend(); ++it) {
-    if (it->first == name) return it->second.kind == Kind::kNull ? nullptr : &it->second;
+    if (it->name == name) return it->value.kind == Kind::kNull ? nullptr : &it->value;
   }
   return nullptr;
 }
@@ -306,10 +306,10 @@ void AppendJson(std::string& out, const JsonTree& tree) {
   for (size_t i = 0; i < (object ? tree.members.size() : tree.items.size()); ++i) {
     if (i > 0) out += ',';
     if (object) {
-      api::AppendJsonString(out, tree.members[i].first);
+      api::AppendJsonString(out, tree.members[i].name);
       out += ':';
     }
-    AppendJson(out, object ? tree.members[i].second : tree.items[i]);
+    AppendJson(out, object ? tree.members[i].value : tree.items[i]);
   }
   out += object ? '}' : ']';
 }

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -19,10 +18,16 @@ struct JsonTree {
   std::string text;         // the characters of a string, the digits of a number
   std::string_view source;  // the part of the parsed text this value was read from
   std::vector<JsonTree> items;
-  std::vector<std::pair<std::string, JsonTree>> members;
+  struct Member;
+  std::vector<Member> members;
 
   // The last member of that name, null if there is none or it is null.
   const JsonTree* Find(std::string_view name) const;
+};
+
+struct JsonTree::Member {
+  std::string name;
+  JsonTree value;
 };
 
 // How Go names the kind of a value in its errors: "string", "number", ...

@@ -25,6 +25,8 @@ Cluster::Cluster()
   for (const ResourceId id : {kCpu, kMemory, kEphemeralStorage}) TrackResource(id);
 }
 
+Cluster::~Cluster() = default;
+
 // --- Nodes
 // -----------------------------------------------------------------------------------------------------------
 

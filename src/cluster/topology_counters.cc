@@ -8,8 +8,8 @@ namespace {
 
 // From this many counters on, a new one first makes room by dropping those unused for long.
 constexpr size_t kKeepCounters = 1024;
-// A counter or view is unused for long after so many uses of others, and never within a cycle.
-constexpr uint64_t kLongAgo = 8192;
+// A counter is unused for long after so many uses of counters. At most twice as many are kept.
+constexpr uint64_t kLongAgo = 32768;
 // Domain counts of one counter (by key and mask) that are kept at once.
 constexpr size_t kKeepViews = 32;
 
@@ -226,8 +226,7 @@ void TopologyCounters::CountExisting(uint32_t id, ShapeSlot& shape) {
 }
 
 void TopologyCounters::DropUnused() {
-  const uint64_t horizon = kLongAgo + 4 * by_key_.size();
-  const auto is_old = [&](uint32_t id) { return counters_[id]->last_use + horizon < clock_; };
+  const auto is_old = [&](uint32_t id) { return counters_[id]->last_use + kLongAgo < clock_; };
   for (const auto& shape : shapes_) {
     if (shape) std::erase_if(shape->counters, is_old);
   }

@@ -90,8 +90,8 @@ class TopologyCounters {
   uint64_t Generation() const { return generation_; }
 
   // --- Counts of pods that match a predicate.
-  // The counter of `predicate`; `handle` remembers it. Stays valid while it is used now and then:
-  // what a cycle looked up holds until the end of the cycle.
+  // The counter of `predicate`; `handle` remembers it. The reference holds until some thousand
+  // other counters have been asked for.
   PodCounter& Use(const PodPredicate& predicate, CounterHandle& handle);
 
   // --- Terms of placed pods.

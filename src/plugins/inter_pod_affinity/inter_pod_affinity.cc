@@ -96,6 +96,9 @@ struct InterPodAffinity::State final : framework::PluginState {
   DomainTable score;
 };
 
+InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args) : args_(args) {}
+InterPodAffinity::~InterPodAffinity() = default;
+
 std::unique_ptr<framework::PluginState> InterPodAffinity::NewState() const {
   return std::make_unique<State>();
 }

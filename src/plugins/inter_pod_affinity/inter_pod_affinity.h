@@ -28,7 +28,8 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
                                public framework::PreScorePlugin,
                                public framework::ScorePlugin {
  public:
-  explicit InterPodAffinity(const config::InterPodAffinityArgs& args) : args_(args) {}
+  explicit InterPodAffinity(const config::InterPodAffinityArgs& args);
+  ~InterPodAffinity() override;
 
   std::string_view Name() const override { return kName; }
   std::unique_ptr<framework::PluginState> NewState() const override;

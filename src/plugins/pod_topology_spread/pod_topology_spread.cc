@@ -133,6 +133,8 @@ PodTopologySpread::PodTopologySpread(const config::PodTopologySpreadArgs& args)
   if (system_defaults_) defaults_ = SystemDefaultConstraints();
 }
 
+PodTopologySpread::~PodTopologySpread() = default;
+
 std::unique_ptr<framework::PluginState> PodTopologySpread::NewState() const {
   return std::make_unique<State>();
 }
@@ -331,8 +333,9 @@ size_t CountCommon(const NodeSet& a, const NodeSet& b) {
 }  // namespace
 
 // Fills in the pods a constraint finds, per domain or per node. `size`: how many domains there are.
+// `may_point`: into the counter, which holds as long as no very long list of constraints follows.
 void PodTopologySpread::CountSoft(const CycleContext& c, CompiledConstraint& constraint,
-                                  size_t size, SoftState& soft) {
+                                  size_t size, bool may_point, SoftState& soft) {
   cluster::TopologyCounters& topology = c.cluster.Topology();
   soft.column = constraint.column;
   soft.weight = GoLog(static_cast<int64_t>(size) + 2);
@@ -347,7 +350,7 @@ void PodTopologySpread::CountSoft(const CycleContext& c, CompiledConstraint& con
   if (constraint.is_hostname) {
     // Pods of the node itself, whatever the policies say.
     const size_t rows = column.codes.size();
-    if (counter != nullptr && counter->Rows().IsDense()) {
+    if (counter != nullptr && counter->Rows().IsDense() && may_point) {
       soft.pods = counter->MutableRows().Dense(rows).data();
       return;
     }
@@ -398,7 +401,7 @@ Status PodTopologySpread::PreScore(const CycleContext& c, framework::PluginState
     const size_t size = constraint.is_hostname ? CountCommon(feasible, candidates)
                                                : CountDomains(feasible, *constraint.candidates,
                                                               *constraint.column, state.seen);
-    CountSoft(c, constraint, size, state.soft[i]);
+    CountSoft(c, constraint, size, list.constraints.size() < 1000, state.soft[i]);
   }
   return {};
 }

@@ -30,6 +30,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
                                 public framework::ScorePlugin {
  public:
   explicit PodTopologySpread(const config::PodTopologySpreadArgs& args);
+  ~PodTopologySpread() override;
 
   std::string_view Name() const override { return kName; }
   std::unique_ptr<framework::PluginState> NewState() const override;
@@ -66,7 +67,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   Compiled Compile(const framework::CycleContext& c) const;
   CompiledList CompileList(const framework::CycleContext& c, std::string_view action) const;
   static void CountSoft(const framework::CycleContext& c, CompiledConstraint& constraint,
-                        size_t domains, SoftState& soft);
+                        size_t size, bool may_point, SoftState& soft);
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
                         framework::NodeIndex node, int64_t delta);
 

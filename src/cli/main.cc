@@ -1,1 +1,53 @@
-int main() { return 0; }
+// berth: one program, a command per job.
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/simulate.h"
+
+namespace {
+
+struct Command {
+  std::string_view name;
+  std::string_view help;
+  int (*run)(const std::vector<std::string>& args);
+};
+
+constexpr Command kCommands[] = {
+    {"simulate", "place the pending pods of a cluster dump, and say why", &berth::cli::Simulate},
+};
+
+std::string Usage() {
+  std::string text =
+      "berth gives every pod its berth: the Kubernetes scheduler in C++.\n"
+      "\n"
+      "usage: berth COMMAND [flags]\n"
+      "\n"
+      "commands:\n";
+  for (const Command& command : kCommands) {
+    text += fmt::format("  {:<10}  {}\n", command.name, command.help);
+  }
+  return text + "  version     print the version\n\n'berth COMMAND --help' says more.\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    std::fputs(Usage().c_str(), args.empty() ? stderr : stdout);
+    return args.empty() ? 1 : 0;
+  }
+  if (args[0] == "version" || args[0] == "--version") {
+    fmt::print("berth {} (decides as kube-scheduler v1.34)\n", BERTH_VERSION);
+    return 0;
+  }
+  for (const Command& command : kCommands) {
+    if (command.name == args[0]) return command.run({args.begin() + 1, args.end()});
+  }
+  fmt::print(stderr, "berth: unknown command {}\n\n{}", args[0], Usage());
+  return 1;
+}

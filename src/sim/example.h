@@ -9,8 +9,8 @@
 
 namespace berth::sim {
 
-// Hands `nodes` nodes in three zones and workloads with `pods` pods in all to `consume`, as a person would write them.
-// The same numbers give the same cluster.
+// Hands `nodes` nodes in three zones and workloads with `pods` pods in all to `consume`, as a
+// person would write them. The same numbers give the same cluster.
 Result<void> ExampleCluster(size_t nodes, size_t pods,
                             const std::function<Result<void>(api::Object)>& consume);
 

@@ -66,8 +66,8 @@ PodOutcome Placement::Attempt(PodId id, framework::Cycle& cycle, bool* retry) {
       *retry = MakeRoom(cycle, id, &outcome);
       break;
     case scheduler::Outcome::kError:
-      outcome.kind = cluster.NodeCount() == 0 ? PodOutcome::Kind::kUnschedulable
-                                              : PodOutcome::Kind::kError;
+      outcome.kind =
+          cluster.NodeCount() == 0 ? PodOutcome::Kind::kUnschedulable : PodOutcome::Kind::kError;
       outcome.message = decision_.error;
       break;
   }

@@ -1,4 +1,5 @@
-// Placement: schedules what is pending in a World, pod after pod, as kube-scheduler would with nothing else going on.
+// Placement: schedules what is pending in a World, pod after pod, as kube-scheduler would with
+// nothing else going on.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct PodOutcome {
   size_t evaluated_nodes = 0;
   size_t equal_nodes = 0;  // shared the highest total, the chosen one among them
   int64_t total = 0;
-  std::vector<PluginScore> scores;  // of the chosen node, when asked for
+  std::vector<PluginScore> scores;   // of the chosen node, when asked for
   std::vector<std::string> victims;  // "namespace/name" of pods deleted to make room
 };
 
@@ -45,11 +46,12 @@ class Placement {
   // Both outlive the placement. `profiles` were made for the world's cluster.
   Placement(World& world, scheduler::ProfileSet& profiles, const PlacementOptions& options);
 
-  // Schedules one pod; if it fits it is placed. Preemption, if it finds victims, deletes them at once and the pod is
-  // tried again.
+  // Schedules one pod; if it fits it is placed. Preemption, if it finds victims, deletes them at
+  // once and the pod is tried again.
   PodOutcome Schedule(cluster::PodId pod);
 
-  // Schedules all pending pods in queue order. `progress` (may be empty) is called with the number done.
+  // Schedules all pending pods in queue order. `progress` (may be empty) is called with the number
+  // done.
   std::vector<PodOutcome> ScheduleAll(const std::function<void(size_t done)>& progress);
 
  private:

@@ -128,7 +128,8 @@ double Percent(int64_t part, int64_t whole) {
 
 Usage MeasureUsage(const cluster::Cluster& cluster) {
   Usage usage;
-  const auto add = [&](const std::string& name, const int64_t* allocatable, const int64_t* requested) {
+  const auto add = [&](const std::string& name, const int64_t* allocatable,
+                       const int64_t* requested) {
     Usage::Line line{name, 0, 0};
     cluster.Nodes().ForEach([&](cluster::NodeIndex n) {
       line.allocatable = WrapAdd(line.allocatable, allocatable[n]);
@@ -179,11 +180,10 @@ Report MakeReport(const cluster::Cluster& cluster, const std::vector<PodOutcome>
         std::find_if(before.lines.begin(), before.lines.end(),
                      [&](const Usage::Line& l) { return l.resource == line.resource; });
     const int64_t requested = earlier == before.lines.end() ? 0 : earlier->requested;
-    report.utilization.push_back({line.resource, AmountText(line.resource, line.allocatable),
-                                  AmountText(line.resource, requested),
-                                  AmountText(line.resource, line.requested),
-                                  Percent(requested, line.allocatable),
-                                  Percent(line.requested, line.allocatable)});
+    report.utilization.push_back(
+        {line.resource, AmountText(line.resource, line.allocatable),
+         AmountText(line.resource, requested), AmountText(line.resource, line.requested),
+         Percent(requested, line.allocatable), Percent(line.requested, line.allocatable)});
   }
   return report;
 }

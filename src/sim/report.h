@@ -1,4 +1,5 @@
-// Report: what a placement did, as data that can be printed as JSON or YAML and that the table is made from.
+// Report: what a placement did, as data that can be printed as JSON or YAML and that the table is
+// made from.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,7 @@ struct ResourceUse {
 
 struct FillReport {
   std::string workload;
-  int64_t replicas = 0;  // that fit, beside everything else
+  int64_t replicas = 0;    // that fit, beside everything else
   std::string stopped_by;  // the message of the first that did not
   int64_t nodes_used = 0;
 
@@ -83,9 +84,9 @@ Usage MeasureUsage(const cluster::Cluster& cluster);
 Report MakeReport(const cluster::Cluster& cluster, const std::vector<PodOutcome>& outcomes,
                   const Usage& before, const Usage& after);
 
-// One pod after the other until one does not fit. `limit` bounds the number. `progress` (may be empty) is called with
-// the number placed.
-Result<FillReport> Fill(World& world, Placement& placement, const std::string& workload, int64_t limit,
-                        const std::function<void(size_t done)>& progress);
+// One pod after the other until one does not fit. `limit` bounds the number. `progress` (may be
+// empty) is called with the number placed.
+Result<FillReport> Fill(World& world, Placement& placement, const std::string& workload,
+                        int64_t limit, const std::function<void(size_t done)>& progress);
 
 }  // namespace berth::sim

@@ -10,18 +10,20 @@
 
 namespace berth::sim {
 
-// What a controller would create. Names are counted up instead of drawn at random, so runs can be compared.
+// What a controller would create. Names are counted up instead of drawn at random, so runs can be
+// compared.
 struct Expansion {
   std::vector<api::Pod> pods;
-  std::vector<api::PersistentVolumeClaim> claims;  // of StatefulSets; by name, whether they exist already or not
-  std::optional<api::ReplicaSet> replica_set;      // of Deployments
+  std::vector<api::PersistentVolumeClaim>
+      claims;  // of StatefulSets; by name, whether they exist already or not
+  std::optional<api::ReplicaSet> replica_set;  // of Deployments
 };
 
 // Is `object` of a kind that creates pods?
 bool IsWorkload(const api::Object& object);
 
-// All pods of `object`; `replicas`, if given, instead of the number it asks for. `nodes` are what a DaemonSet runs on.
-// Empty for kinds that create no pods, for suspended jobs and cron jobs.
+// All pods of `object`; `replicas`, if given, instead of the number it asks for. `nodes` are what a
+// DaemonSet runs on. Empty for kinds that create no pods, for suspended jobs and cron jobs.
 Expansion Expand(const api::Object& object, const std::vector<api::Node>& nodes,
                  std::optional<int32_t> replicas = std::nullopt);
 

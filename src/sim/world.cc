@@ -126,8 +126,8 @@ Result<void> World::AddPod(api::Pod pod) {
 Result<void> World::ExpandWorkload(const api::Object& workload) {
   const int32_t missing = Missing(workload);
   if (missing == 0) return {};
-  Expansion expansion = Expand(
-      workload, daemon_nodes_, missing > 0 ? std::optional<int32_t>(missing) : std::nullopt);
+  Expansion expansion =
+      Expand(workload, daemon_nodes_, missing > 0 ? std::optional<int32_t>(missing) : std::nullopt);
   if (expansion.replica_set) {
     cluster_.MutableObjects().replica_sets.Set(std::move(*expansion.replica_set));
   }
@@ -152,7 +152,8 @@ int32_t World::Missing(const api::Object& workload) const {
   const auto it =
       owned_.find(OwnerKey(named.kind, named.metadata->namespace_, named.metadata->name));
   if (it == owned_.end()) return -1;
-  // Its replica set or job is in the input and speaks for itself; a StatefulSet's missing ordinals are not guessed.
+  // Its replica set or job is in the input and speaks for itself; a StatefulSet's missing ordinals
+  // are not guessed.
   const auto* set = std::get_if<api::ReplicaSet>(&workload);
   if (set == nullptr) return 0;
   return std::max(0, set->spec.replicas.value_or(1) - it->second);

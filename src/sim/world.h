@@ -1,7 +1,8 @@
 // World: a cluster read from manifests, with the pods that wait to be scheduled.
 //
-// Objects come in any order and are taken in one by one, so a dump of any size needs the memory of the compact cluster,
-// not of its text. Objects written by hand get what the API server would have added; workloads become pods.
+// Objects come in any order and are taken in one by one, so a dump of any size needs the memory of
+// the compact cluster, not of its text. Objects written by hand get what the API server would have
+// added; workloads become pods.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ class World {
   // Pods to schedule: by priority, then by age, then by order of appearance.
   const std::vector<cluster::PodId>& Pending() const { return pending_; }
 
-  // The workload called `name` ("name", "namespace/name", also with a kind in front: "deployment/name"); null and a
-  // reason in `why` when there is none or more than one.
+  // The workload called `name` ("name", "namespace/name", also with a kind in front:
+  // "deployment/name"); null and a reason in `why` when there is none or more than one.
   const api::Object* FindWorkload(std::string_view name, std::string* why) const;
 
   // One more pod made from `workload`, admitted and pending, but not in Pending().
@@ -51,8 +52,8 @@ class World {
   cluster::Cluster cluster_;
   api::Admission admission_;
   std::vector<cluster::PodId> pending_;
-  std::vector<api::Object> by_hand_;    // admitted in Finish, when all classes are known
-  std::vector<api::Object> workloads_;  // expanded in Finish
+  std::vector<api::Object> by_hand_;     // admitted in Finish, when all classes are known
+  std::vector<api::Object> workloads_;   // expanded in Finish
   std::vector<api::Node> daemon_nodes_;  // name, labels and taints of nodes, for DaemonSets
   boost::unordered_flat_map<std::string, int32_t> owned_;  // pods and replica sets by controller
   std::vector<std::pair<std::string, size_t>> ignored_;

@@ -177,7 +177,8 @@ void NodeAffinity::Score(const framework::CycleContext& c, const framework::Plug
   int64_t* scores = batch.Scores();
   batch.ForEach([&](cluster::NodeIndex n) {
     int64_t sum = 0;
-    for (const auto* list : {&added_preferred_, &compiled.preferred}) {
+    for (const std::vector<Weighted>* list :
+         {static_cast<const std::vector<Weighted>*>(&added_preferred_), &compiled.preferred}) {
       for (const Weighted& preferred : *list) {
         if (preferred.term.Matches(c.cluster, n)) sum += preferred.weight;
       }

@@ -1,0 +1,183 @@
+// berth-bench: the time from a popped pod to an assumed pod, on clusters of a given size.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/workloads.h"
+#include "cli/flags.h"
+#include "cli/terminal.h"
+#include "cli/worker_pool.h"
+#include "cluster/cluster.h"
+#include "cluster/object_store.h"
+#include "scheduler/algorithm.h"
+#include "scheduler/profile_set.h"
+
+namespace berth::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string workload = "basic";
+  int64_t nodes = 5000;
+  int64_t pods = 10000;
+  int64_t percentage = 100;
+  int64_t threads = 1;
+  int64_t seed = 0;
+  bool json = false;
+  bool help = false;
+};
+
+struct Figures {
+  std::string workload;
+  double pods_per_second = 0;
+  double mean_us = 0;
+  double p50_us = 0;
+  double p99_us = 0;
+  size_t failed = 0;
+  int64_t peak_rss_bytes = 0;
+};
+
+int64_t PeakRss() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+void AddNamespaces(cluster::Cluster& cluster) {
+  for (const char* name : {"sched-0", "sched-1"}) {
+    api::Namespace ns;
+    ns.metadata.name = name;
+    cluster.MutableObjects().namespaces.Set(std::move(ns));
+  }
+}
+
+Result<Figures> Measure(const Workload& workload, const Options& o) {
+  cluster::Cluster cluster;
+  AddNamespaces(cluster);
+  const auto nodes = static_cast<size_t>(o.nodes);
+  for (size_t i = 0; i < nodes; ++i) cluster.SetNode(MakeNode(i));
+  // As in the suite the templates come from, every fifth node runs a pod of the same kind already.
+  const size_t warm = nodes / 5;
+  for (size_t i = 0; i < warm; ++i) {
+    cluster.Place(cluster.AddPod(MakePod(i, workload)), static_cast<cluster::NodeIndex>(i), true);
+  }
+  std::vector<cluster::PodId> pending;
+  for (size_t i = 0; i < static_cast<size_t>(o.pods); ++i) {
+    pending.push_back(cluster.AddPod(MakePod(warm + i, workload)));
+  }
+
+  std::unique_ptr<cli::WorkerPool> pool;
+  if (o.threads > 1) pool = std::make_unique<cli::WorkerPool>(static_cast<size_t>(o.threads));
+  auto profiles = scheduler::ProfileSet::Make(config::Default(), cluster, pool.get());
+  if (!profiles) return Fail(profiles.error());
+  framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);
+  scheduler::AlgorithmOptions options;
+  options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
+  options.seed = static_cast<uint64_t>(o.seed);
+  scheduler::Algorithm algorithm(options);
+  scheduler::Decision decision;
+  // A few cycles that are not measured.
+  for (int i = 0; i < 20; ++i) {
+    algorithm.Schedule(*cycle, cluster, cluster.GetPod(pending.front()), &decision);
+  }
+
+  Figures figures;
+  figures.workload = workload.name;
+  std::vector<double> micros;
+  micros.reserve(pending.size());
+  cli::Progress progress(workload.name, pending.size());
+  for (const cluster::PodId pod : pending) {
+    const auto start = Clock::now();
+    algorithm.Schedule(*cycle, cluster, cluster.GetPod(pod), &decision);
+    if (decision.outcome == scheduler::Outcome::kScheduled) {
+      cluster.Place(pod, decision.node, /*assumed=*/true);
+    } else {
+      ++figures.failed;
+    }
+    micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    progress.Update(micros.size());
+  }
+  double sum = 0;
+  for (const double m : micros) sum += m;
+  std::sort(micros.begin(), micros.end());
+  figures.mean_us = sum / static_cast<double>(micros.size());
+  figures.pods_per_second = 1e6 / figures.mean_us;
+  figures.p50_us = micros[micros.size() / 2];
+  figures.p99_us = micros[micros.size() * 99 / 100];
+  figures.peak_rss_bytes = PeakRss();
+  return figures;
+}
+
+std::string Json(const Figures& f, const Options& o) {
+  return fmt::format(
+      "{{\"workload\":\"{}\",\"nodes\":{},\"pods\":{},\"percentage\":{},\"threads\":{},"
+      "\"pods_per_second\":{:.1f},\"mean_us\":{:.3f},\"p50_us\":{:.3f},\"p99_us\":{:.3f},"
+      "\"failed\":{},\"peak_rss_bytes\":{}}}",
+      f.workload, o.nodes, o.pods, o.percentage, o.threads, f.pods_per_second, f.mean_us, f.p50_us,
+      f.p99_us, f.failed, f.peak_rss_bytes);
+}
+
+int Run(const std::vector<std::string>& args) {
+  Options o;
+  cli::Flags flags;
+  std::vector<std::string> names{"all"};
+  for (const Workload& workload : Workloads()) names.emplace_back(workload.name);
+  flags.AddChoice("workload", names, "what the pods ask for (default basic)", &o.workload);
+  flags.AddNumber("nodes", "N", "default 5000", 1, 4'000'000, &o.nodes);
+  flags.AddNumber("pods", "N", "to schedule and measure (default 10000)", 1, 10'000'000, &o.pods);
+  flags.AddNumber("percentage", "N", "percentageOfNodesToScore (default 100: all)", 0, 100,
+                  &o.percentage);
+  flags.AddNumber("threads", "N", "for wide scans (default 1)", 1, 256, &o.threads);
+  flags.AddNumber("seed", "N", "chooses among equals (default 0)", 0, INT64_MAX, &o.seed);
+  flags.AddSwitch("json", "one JSON object per workload instead of a table", &o.json);
+  flags.AddSwitch("h,help", "this text", &o.help);
+  std::vector<std::string> rest;
+  auto parsed = flags.Parse(args, &rest);
+  if (parsed && !rest.empty()) parsed = Fail("unexpected argument " + rest.front());
+  if (!parsed) {
+    fmt::print(stderr, "berth-bench: {}\n", parsed.error().Message());
+    return 1;
+  }
+  if (o.help) {
+    fmt::print(
+        "Measures scheduling cycles, from popped pod to assumed pod.\n\nflags:\n{}\nworkloads:\n",
+        flags.Help());
+    for (const Workload& w : Workloads()) fmt::print("  {:<26}  {}\n", w.name, w.help);
+    return 0;
+  }
+  cli::Table table(
+      {"WORKLOAD", "NODES", "PODS", "PODS/S", "MEAN µs", "P50 µs", "P99 µs", "FAILED"});
+  for (size_t i = 1; i < 8; ++i) table.Right(i);
+  for (const Workload& workload : Workloads()) {
+    if (o.workload != "all" && o.workload != workload.name) continue;
+    const auto figures = Measure(workload, o);
+    if (!figures) {
+      fmt::print(stderr, "berth-bench: {}\n", figures.error().Message());
+      return 1;
+    }
+    if (o.json) {
+      fmt::print("{}\n", Json(*figures, o));
+      std::fflush(stdout);
+      continue;
+    }
+    table.Row({figures->workload, std::to_string(o.nodes), std::to_string(o.pods),
+               fmt::format("{:.0f}", figures->pods_per_second),
+               fmt::format("{:.1f}", figures->mean_us), fmt::format("{:.1f}", figures->p50_us),
+               fmt::format("{:.1f}", figures->p99_us), std::to_string(figures->failed)});
+  }
+  if (!o.json) std::fputs(table.Text(cli::UsesColour(stdout)).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+}  // namespace berth::bench
+
+int main(int argc, char** argv) { return berth::bench::Run({argv + 1, argv + argc}); }

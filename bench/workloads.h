@@ -1,0 +1,28 @@
+// The workloads berth-bench knows, with the node and pod templates of kube-scheduler's
+// scheduler_perf suite.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "api/core/node.h"
+#include "api/core/pod.h"
+
+namespace berth::bench {
+
+struct Workload {
+  std::string_view name;
+  std::string_view help;
+  // Turns the basic pod number `i` into one of this workload.
+  void (*shape)(size_t i, api::Pod& pod);
+};
+
+std::span<const Workload> Workloads();
+
+// A node of 4 cores, 32 GiB and 110 pods in one of three zones.
+api::Node MakeNode(size_t i);
+// A pod of 100m and 500 MiB in namespace sched-1.
+api::Pod MakePod(size_t i, const Workload& workload);
+
+}  // namespace berth::bench

@@ -1,0 +1,16 @@
+// Reading manifests into a World: files, folders, standard input, plain or compressed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "sim/world.h"
+
+namespace berth::cli {
+
+// Reads every path: a file, "-", or a folder (its .yaml, .yml and .json files, also .gz, in order
+// of name, subfolders too). Errors name the file, the document, the path inside it and the value.
+Result<void> ReadManifests(const std::vector<std::string>& paths, sim::World* world);
+
+}  // namespace berth::cli

@@ -1,0 +1,201 @@
+#include "cli/simulate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/json.h"
+#include "api/yaml_writer.h"
+#include "cli/flags.h"
+#include "cli/input.h"
+#include "cli/report_text.h"
+#include "cli/terminal.h"
+#include "cli/worker_pool.h"
+#include "files/read.h"
+#include "sim/example.h"
+#include "sim/report.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr int kAllPlaced = 0;
+constexpr int kBadInput = 1;
+constexpr int kSomeUnschedulable = 2;
+
+constexpr std::string_view kIntro =
+    "Places the pending pods of a cluster exactly as kube-scheduler would, without a cluster.\n"
+    "\n"
+    "usage: berth simulate -f FILE|DIR|- [-f ...] [flags]\n"
+    "\n"
+    "Reads what `kubectl get nodes,pods,... -o yaml` (or json) prints: lists, several documents,\n"
+    ".gz too. Manifests written by hand work as well: defaults are filled in, and Deployments,\n"
+    "StatefulSets, DaemonSets, Jobs and CronJobs become pods.\n"
+    "\n";
+
+constexpr std::string_view kExamples =
+    "\n"
+    "examples:\n"
+    "  kubectl get nodes,pods -A -o yaml | berth simulate -f -\n"
+    "  berth simulate -f cluster.yaml.gz -f new-deployment.yaml -o wide\n"
+    "  berth simulate -f cluster.yaml -f web.yaml --fill deployment/web\n"
+    "\n"
+    "exit code: 0 all pods placed, 2 some did not fit, 1 bad input\n";
+
+struct Options {
+  std::vector<std::string> files;
+  std::string config;
+  std::string output = "table";
+  std::string fill;
+  int64_t seed = 0;
+  int64_t threads = 1;
+  bool summary = false;
+  bool adaptive_sampling = false;
+  bool demo = false;
+  bool help = false;
+};
+
+Flags MakeFlags(Options* o) {
+  Flags flags;
+  flags.AddList("f,filename", "FILE|DIR|-", "manifests to read; may be given many times",
+                &o->files);
+  flags.AddText("config", "FILE",
+                "KubeSchedulerConfiguration (v1): profiles, plugins, weights, args", &o->config);
+  flags.AddNumber("seed", "N", "chooses among nodes with equal scores (default 0)", 0, INT64_MAX,
+                  &o->seed);
+  flags.AddChoice("o,output", {"table", "wide", "json", "yaml"},
+                  "wide and the data formats give the score of every plugin", &o->output);
+  flags.AddText("fill", "WORKLOAD", "how many more replicas fit, and what stops the next one",
+                &o->fill);
+  flags.AddSwitch("summary", "totals per workload instead of a line per pod", &o->summary);
+  flags.AddSwitch("adaptive-sampling",
+                  "with percentageOfNodesToScore 0, score as few nodes as kube-scheduler does",
+                  &o->adaptive_sampling);
+  flags.AddNumber("threads", "N", "for scans of very large clusters (default 1)", 1, 256,
+                  &o->threads);
+  flags.AddSwitch("demo", "a built-in example of 1,000 nodes and 10,000 pods", &o->demo);
+  flags.AddSwitch("h,help", "this text", &o->help);
+  return flags;
+}
+
+int Complain(const Error& error) {
+  fmt::print(stderr, "berth simulate: {}\n", error.Message());
+  return kBadInput;
+}
+
+Result<config::KubeSchedulerConfiguration> LoadConfig(const std::string& path) {
+  if (path.empty()) return config::Default();
+  const auto text = files::ReadFile(path);
+  if (!text) return Fail(text.error());
+  auto loaded = config::Load(*text);
+  if (!loaded) return Fail(loaded.error().In(path));
+  return loaded;
+}
+
+Result<void> LoadWorld(const Options& options, sim::World* world) {
+  if (options.demo) {
+    const auto made = sim::ExampleCluster(
+        1000, 10000, [&](api::Object object) { return world->Add(std::move(object)); });
+    if (!made) return made;
+  }
+  if (auto read = ReadManifests(options.files, world); !read) return read;
+  return world->Finish();
+}
+
+void WarnAboutInput(const sim::World& world) {
+  for (const auto& [kind, count] : world.Ignored()) {
+    fmt::print(stderr, "berth simulate: {} {} not used: scheduling does not look at them\n", count,
+               kind.empty() ? "objects without a kind" : kind);
+  }
+  if (world.GetCluster().NodeCount() == 0) {
+    fmt::print(stderr, "berth simulate: the input has no nodes; add `kubectl get nodes -o yaml`\n");
+  }
+}
+
+}  // namespace
+
+int Simulate(const std::vector<std::string>& args) {
+  Options options;
+  Flags flags = MakeFlags(&options);
+  std::vector<std::string> rest;
+  if (auto ok = flags.Parse(args, &rest); !ok) {
+    fmt::print(stderr, "berth simulate: {}\nTry 'berth simulate --help'.\n", ok.error().Message());
+    return kBadInput;
+  }
+  if (options.help) {
+    fmt::print("{}flags:\n{}{}", kIntro, flags.Help(), kExamples);
+    return kAllPlaced;
+  }
+  if (!rest.empty())
+    return Complain(Error("unexpected argument " + rest.front() + "; manifests go behind -f"));
+  if (options.files.empty() && !options.demo) {
+    return Complain(Error("nothing to read; give manifests with -f, or --demo for an example"));
+  }
+
+  const auto config = LoadConfig(options.config);
+  if (!config) return Complain(config.error());
+  sim::World world;
+  if (auto ok = LoadWorld(options, &world); !ok) return Complain(ok.error());
+  WarnAboutInput(world);
+
+  std::unique_ptr<WorkerPool> pool;
+  if (options.threads > 1)
+    pool = std::make_unique<WorkerPool>(static_cast<size_t>(options.threads));
+  auto profiles = scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get());
+  if (!profiles) return Complain(profiles.error());
+
+  sim::PlacementOptions placement_options;
+  placement_options.algorithm.percentage_of_nodes_to_score =
+      config->percentage_of_nodes_to_score.value_or(0);
+  placement_options.algorithm.adaptive_sampling = options.adaptive_sampling;
+  placement_options.algorithm.seed = static_cast<uint64_t>(options.seed);
+  placement_options.keep_scores = options.output != "table";
+  sim::Placement placement(world, *profiles, placement_options);
+
+  const sim::Usage before = sim::MeasureUsage(world.GetCluster());
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<sim::PodOutcome> outcomes;
+  {
+    Progress progress("scheduling", world.Pending().size());
+    outcomes = placement.ScheduleAll([&](size_t done) { progress.Update(done); });
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::optional<sim::FillReport> fill;
+  if (!options.fill.empty()) {
+    Progress progress("filling", 0);
+    auto filled = sim::Fill(world, placement, options.fill, INT64_MAX,
+                            [&](size_t done) { progress.Update(done); });
+    if (!filled) return Complain(filled.error());
+    fill = std::move(*filled);
+  }
+  const sim::Usage after = sim::MeasureUsage(world.GetCluster());
+
+  sim::Report report = sim::MakeReport(world.GetCluster(), outcomes, before, after);
+  report.fill = std::move(fill);
+  if (options.output == "json" || options.output == "yaml") {
+    const std::string json = api::ToJson(report);
+    if (options.output == "json") {
+      fmt::print("{}\n", json);
+    } else {
+      const auto yaml = api::JsonToYaml(json);
+      if (!yaml) return Complain(yaml.error());
+      fmt::print("{}", *yaml);
+    }
+  } else {
+    ReportTextOptions text;
+    text.wide = options.output == "wide";
+    text.summary = options.summary || (options.demo && !text.wide);
+    text.colour = UsesColour(stdout);
+    text.seconds = seconds;
+    std::fputs(ReportText(report, text).c_str(), stdout);
+  }
+  return report.unschedulable + report.gated + report.errors > 0 ? kSomeUnschedulable : kAllPlaced;
+}
+
+}  // namespace berth::cli

@@ -1,12 +1,34 @@
-// ScoreMemo: remembers what a raw score is normalised to. Nodes of a cycle share few raw scores,
-// and a division costs more than a look.
+// For normalising scores quickly.
+//
+// ScoreMemo remembers what a raw score is normalised to: nodes of a cycle share few raw scores, and
+// a division costs more than a look.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "cluster/node_set.h"
+
 namespace berth::plugins {
+
+// Calls f(NodeIndex) for every bit of `word`, the w-th of a set; full words without looking for
+// bits.
+template <class F>
+void ForEachNode(uint64_t word, size_t w, F&& f) {
+  if (word != ~uint64_t{0}) {
+    cluster::NodeSet::ForEachBit(word, w, f);
+    return;
+  }
+  const size_t begin = w * cluster::NodeSet::kWordBits;
+  for (size_t b = 0; b < cluster::NodeSet::kWordBits; ++b) {
+    f(static_cast<cluster::NodeIndex>(begin + b));
+  }
+}
+template <class F>
+void ForEachNode(const cluster::NodeSet& set, F&& f) {
+  for (size_t w = 0; w < set.Words().size(); ++w) ForEachNode(set.Words()[w], w, f);
+}
 
 class ScoreMemo {
  public:

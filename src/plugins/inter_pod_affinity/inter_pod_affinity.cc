@@ -53,6 +53,11 @@ PodPredicate::Part PartOf(const cluster::Cluster& cluster, const cluster::Affini
   return part;
 }
 
+// Pods of the counter on nodes that have the label.
+int64_t Labelled(const cluster::PodCounter& counter, const cluster::IndexCounts& domains) {
+  return counter.Total() - domains.Get(LabelColumn::kAbsent);
+}
+
 }  // namespace
 
 // A term of the incoming pod, counted by itself.
@@ -87,13 +92,13 @@ struct InterPodAffinity::Compiled {
 struct InterPodAffinity::State final : framework::PluginState {
   Compiled* compiled = nullptr;
   // Filter: pods by domain.
-  DomainTable existing;  // required anti-affinity of placed pods that matches the pod
-  DomainTable anti_affinity;
-  DomainTable affinity;  // one per key, in the order of affinity_columns
+  DomainTable<int32_t> existing;  // required anti-affinity of placed pods that matches the pod
+  DomainTable<int32_t> anti_affinity;
+  DomainTable<int32_t> affinity;  // one per key, in the order of affinity_columns
   int64_t existing_total = 0;
   int64_t affinity_total = 0;
   // Score: weights by domain.
-  DomainTable score;
+  DomainTable<int64_t> score;
 };
 
 InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args) : args_(args) {}
@@ -190,7 +195,8 @@ void InterPodAffinity::CountExisting(const CycleContext& c, State& state) {
     if (term == nullptr || term->counter.Total() == 0) continue;
     const LabelColumn& column = c.cluster.Labels(term->own.term.topology_key);
     const cluster::IndexCounts& domains = topology.Domains(term->counter, column);
-    state.existing_total += state.existing.For(column).AddAll(domains, 1);
+    state.existing.For(column).AddAll(domains);
+    state.existing_total += Labelled(term->counter, domains);
   }
 }
 
@@ -203,14 +209,15 @@ void InterPodAffinity::CountIncoming(const CycleContext& c, State& state) {
     cluster::PodCounter& counter = topology.Use(compiled.affinity, compiled.affinity_handle);
     for (const LabelColumn* column : compiled.affinity_columns) {
       const cluster::IndexCounts& domains = topology.Domains(counter, *column);
-      state.affinity_total += state.affinity.For(*column).AddAll(domains, 1);
+      state.affinity.For(*column).AddAll(domains);
+      state.affinity_total += Labelled(counter, domains);
     }
   }
   state.anti_affinity.Clear();
   for (CountedTerm& term : compiled.anti_affinity) {
     cluster::PodCounter& counter = topology.Use(term.predicate, term.handle);
     if (counter.Total() == 0) continue;
-    state.anti_affinity.For(*term.column).AddAll(topology.Domains(counter, *term.column), 1);
+    state.anti_affinity.For(*term.column).AddAll(topology.Domains(counter, *term.column));
   }
 }
 
@@ -229,7 +236,7 @@ Status InterPodAffinity::PreFilter(const CycleContext& c, framework::PluginState
 }
 
 void InterPodAffinity::ChangePod(const CycleContext& c, State& state, const cluster::Pod& pod,
-                                 NodeIndex node, int64_t delta) {
+                                 NodeIndex node, int32_t delta) {
   const Compiled& compiled = *state.compiled;
   if (!compiled.error.empty()) return;
   const api::StringMap& labels = NamespaceLabels(c.cluster, c.shape.namespace_);
@@ -265,42 +272,42 @@ Status InterPodAffinity::RemovePod(const CycleContext& c, framework::PluginState
 
 namespace {
 
-// Is there a pod in some domain of the node?
-bool AnyPod(const DomainTable& tables, NodeIndex n) {
-  for (const DomainCounts& counts : tables) {
-    if (counts.Get(counts.Column().codes[n]) > 0) return true;
+// The nodes of word `w` for which `test(code, count)` holds in some table.
+template <class Test>
+uint64_t NodesWhere(const DomainTable<int32_t>& tables, size_t w, Test&& test) {
+  uint64_t found = 0;
+  for (const DomainCounts<int32_t>& table : tables) {
+    const uint32_t* codes = table.Column().codes.data() + w * framework::NodeSet::kWordBits;
+    const int32_t* counts = table.Data();
+    for (size_t b = 0; b < framework::NodeSet::kWordBits; ++b) {
+      found |= uint64_t{test(codes[b], counts[codes[b]])} << b;
+    }
   }
-  return false;
-}
-
-// Is there a pod in every domain the terms name? `first`: the pod is the first of its kind, and
-// only the labels must be there.
-bool EveryPod(const DomainTable& tables, NodeIndex n, bool first) {
-  bool all = true;
-  for (const DomainCounts& counts : tables) {
-    const uint32_t code = counts.Column().codes[n];
-    if (code == LabelColumn::kAbsent) return false;
-    all &= counts.Get(code) > 0;
-  }
-  return all || first;
+  return found;
 }
 
 }  // namespace
 
 void InterPodAffinity::Filter(const CycleContext&, const framework::PluginState* plugin_state,
                               framework::FilterBatch& batch) const {
+  using framework::Code;
   const auto& state = static_cast<const State&>(*plugin_state);
-  // The first pod of a group that wants to be together has nobody to be near to but itself.
+  const auto lacks_label = [](uint32_t code, int32_t) { return code == LabelColumn::kAbsent; };
+  const auto no_pod = [](uint32_t, int32_t count) { return count <= 0; };
+  const auto some_pod = [](uint32_t, int32_t count) { return count > 0; };
+  // The first pod of a group that wants to be together has nobody to be near to but itself: then
+  // only the labels must be there. Otherwise a node without the label has no pod near it.
   const bool first = state.affinity_total == 0 && state.compiled->matches_itself;
-  batch.ForEach([&](NodeIndex n) {
-    if (!EveryPod(state.affinity, n, first)) {
-      batch.Reject(n, framework::Code::kUnschedulableAndUnresolvable, kAffinity);
-    } else if (AnyPod(state.anti_affinity, n)) {
-      batch.Reject(n, framework::Code::kUnschedulable, kAntiAffinity);
-    } else if (AnyPod(state.existing, n)) {
-      batch.Reject(n, framework::Code::kUnschedulable, kExistingAntiAffinity);
-    }
-  });
+  for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
+    if (batch.Word(w) == 0) continue;
+    const uint64_t lonely =
+        first ? NodesWhere(state.affinity, w, lacks_label) : NodesWhere(state.affinity, w, no_pod);
+    batch.RejectWord(w, lonely, Code::kUnschedulableAndUnresolvable, kAffinity);
+    batch.RejectWord(w, NodesWhere(state.anti_affinity, w, some_pod), Code::kUnschedulable,
+                     kAntiAffinity);
+    batch.RejectWord(w, NodesWhere(state.existing, w, some_pod), Code::kUnschedulable,
+                     kExistingAntiAffinity);
+  }
 }
 
 void InterPodAffinity::Reasons(const CycleContext&, const framework::PluginState*,
@@ -349,7 +356,9 @@ Status InterPodAffinity::PreScore(const CycleContext& c, framework::PluginState*
   int64_t pods = 0;
   const auto add = [&](cluster::PodCounter& counter, const LabelColumn& column, int64_t weight) {
     if (counter.Total() == 0) return;
-    pods += state.score.For(column).AddAll(topology.Domains(counter, column), weight);
+    const cluster::IndexCounts& domains = topology.Domains(counter, column);
+    state.score.For(column).AddAll(domains, weight);
+    pods += Labelled(counter, domains);
   };
   for (CountedTerm& term : compiled.preferred) {
     add(topology.Use(term.predicate, term.handle), *term.column, term.weight);
@@ -369,7 +378,7 @@ void InterPodAffinity::Score(const CycleContext&, const framework::PluginState* 
   const auto& state = static_cast<const State&>(*plugin_state);
   int64_t* scores = batch.Scores();
   bool first = true;
-  for (const DomainCounts& counts : state.score) {
+  for (const DomainCounts<int64_t>& counts : state.score) {
     const uint32_t* codes = counts.Column().codes.data();
     const int64_t* weights = counts.Data();
     for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
@@ -394,7 +403,7 @@ void InterPodAffinity::Normalize(const CycleContext&, const framework::PluginSta
   int64_t* scores = column.Dense();
   int64_t smallest = std::numeric_limits<int64_t>::max();
   int64_t largest = std::numeric_limits<int64_t>::min();
-  feasible.ForEach([&](NodeIndex n) {
+  ForEachNode(feasible, [&](NodeIndex n) {
     smallest = std::min(smallest, scores[n]);
     largest = std::max(largest, scores[n]);
   });
@@ -404,7 +413,7 @@ void InterPodAffinity::Normalize(const CycleContext&, const framework::PluginSta
     return;
   }
   ScoreMemo memo;
-  feasible.ForEach([&](NodeIndex n) {
+  ForEachNode(feasible, [&](NodeIndex n) {
     scores[n] = memo.Get(scores[n], [&](int64_t score) {
       const double share =
           static_cast<double>(WrapSub(score, smallest)) / static_cast<double>(spread);

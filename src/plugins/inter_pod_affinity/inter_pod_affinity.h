@@ -66,7 +66,7 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
   static void CountExisting(const framework::CycleContext& c, State& state);
   static void CountIncoming(const framework::CycleContext& c, State& state);
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
-                        framework::NodeIndex node, int64_t delta);
+                        framework::NodeIndex node, int32_t delta);
   int64_t WeightOf(const cluster::OwnTerm& own) const;
 
   config::InterPodAffinityArgs args_;

@@ -67,7 +67,7 @@ struct PodTopologySpread::Compiled {
 // Pods per domain of a constraint that must hold.
 struct PodTopologySpread::HardState {
   CompiledConstraint* constraint = nullptr;
-  DomainCounts counts;
+  DomainCounts<int32_t> counts;
   int64_t least = 0;      // of all eligible domains
   size_t with_least = 0;  // how many domains have that count
   int64_t limit = 0;      // a node whose domain has more is refused
@@ -90,7 +90,7 @@ struct PodTopologySpread::HardState {
     const int64_t floor = domains < c.min_domains ? 0 : least;
     limit = c.max_skew + floor - (constraint->matches_itself ? 1 : 0);
   }
-  void Change(uint32_t code, int64_t delta) {
+  void Change(uint32_t code, int32_t delta) {
     const int64_t before = counts.Get(code);
     const int64_t after = before + delta;
     counts.Add(code, delta);
@@ -111,6 +111,7 @@ struct PodTopologySpread::SoftState {
   const LabelColumn* column = nullptr;
   double weight = 0;              // of one pod
   double base = 0;                // of the constraint itself
+  std::vector<int64_t> rounded;   // of_domain, if there is no other constraint
   std::vector<double> of_domain;  // by code; 0 for nodes without the label
   const int32_t* pods = nullptr;  // by row, instead of of_domain
 
@@ -234,8 +235,8 @@ Status PodTopologySpread::PreFilter(const CycleContext& c, framework::PluginStat
     hard.counts.Reset(*constraint.column);
     if (!constraint.predicate.parts.empty()) {
       cluster::PodCounter& counter = topology.Use(constraint.predicate, constraint.handle);
-      hard.counts.AddAll(topology.Domains(counter, *constraint.column, constraint.eligible->Mask()),
-                         1);
+      hard.counts.AddAll(
+          topology.Domains(counter, *constraint.column, constraint.eligible->Mask()));
     }
     hard.FindLeast();
     hard.SetLimit();
@@ -246,7 +247,7 @@ Status PodTopologySpread::PreFilter(const CycleContext& c, framework::PluginStat
 // As in kube-scheduler, pods that are being deleted were not counted, but are subtracted and added
 // here; and a selector that restricts nothing, which counted no pods, now matches them all.
 void PodTopologySpread::ChangePod(const CycleContext& c, State& state, const cluster::Pod& pod,
-                                  NodeIndex node, int64_t delta) {
+                                  NodeIndex node, int32_t delta) {
   if (pod.namespace_() != c.shape.namespace_ || !c.cluster.Nodes().Contains(node)) return;
   for (size_t i = 0; i < state.hard_count; ++i) {
     HardState& hard = state.hard[i];
@@ -275,15 +276,20 @@ void PodTopologySpread::Filter(const CycleContext&, const framework::PluginState
   for (size_t i = 0; i < state.hard_count; ++i) {
     const HardState& hard = state.hard[i];
     const uint32_t* codes = hard.constraint->column->codes.data();
-    const int64_t* counts = hard.counts.Data();
-    batch.ForEach([&](NodeIndex n) {
-      const uint32_t code = codes[n];
-      if (code == LabelColumn::kAbsent) {
-        batch.Reject(n, framework::Code::kUnschedulableAndUnresolvable, kMissingLabel);
-      } else if (counts[code] > hard.limit) {
-        batch.Reject(n, framework::Code::kUnschedulable, kSkew);
+    const int32_t* counts = hard.counts.Data();
+    for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
+      if (batch.Word(w) == 0) continue;
+      const uint32_t* of_word = codes + w * NodeSet::kWordBits;
+      uint64_t unlabelled = 0;
+      uint64_t crowded = 0;
+      for (size_t b = 0; b < NodeSet::kWordBits; ++b) {
+        unlabelled |= uint64_t{of_word[b] == LabelColumn::kAbsent} << b;
+        crowded |= uint64_t{counts[of_word[b]] > hard.limit} << b;
       }
-    });
+      batch.RejectWord(w, unlabelled, framework::Code::kUnschedulableAndUnresolvable,
+                       kMissingLabel);
+      batch.RejectWord(w, crowded, framework::Code::kUnschedulable, kSkew);
+    }
   }
 }
 
@@ -403,7 +409,32 @@ Status PodTopologySpread::PreScore(const CycleContext& c, framework::PluginState
                                                               *constraint.column, state.seen);
     CountSoft(c, constraint, size, list.constraints.size() < 1000, state.soft[i]);
   }
+  SoftState& only = state.soft[0];
+  if (state.soft_count == 1 && only.pods == nullptr) {
+    only.rounded.resize(only.of_domain.size());
+    std::transform(only.of_domain.begin(), only.of_domain.end(), only.rounded.begin(), Round);
+  }
   return {};
+}
+
+// The scores of the nodes of word `w`, constraint by constraint: the order decides the last bit.
+void PodTopologySpread::SumUp(const State& state, size_t w, int64_t* scores) {
+  constexpr size_t kBits = NodeSet::kWordBits;
+  double sums[kBits] = {};
+  for (size_t i = 0; i < state.soft_count; ++i) {
+    const SoftState& soft = state.soft[i];
+    const uint32_t* codes = soft.column->codes.data() + w * kBits;
+    if (soft.pods == nullptr) {
+      for (size_t b = 0; b < kBits; ++b) sums[b] += soft.of_domain[codes[b]];
+      continue;
+    }
+    const int32_t* pods = soft.pods + w * kBits;
+    for (size_t b = 0; b < kBits; ++b) {
+      const double part = static_cast<double>(pods[b]) * soft.weight + soft.base;
+      sums[b] += codes[b] == LabelColumn::kAbsent ? 0 : part;
+    }
+  }
+  for (size_t b = 0; b < kBits; ++b) scores[b] = Round(sums[b]);
 }
 
 void PodTopologySpread::Score(const CycleContext&, const framework::PluginState* plugin_state,
@@ -412,22 +443,14 @@ void PodTopologySpread::Score(const CycleContext&, const framework::PluginState*
   constexpr size_t kBits = NodeSet::kWordBits;
   for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
     if (batch.Word(w) == 0) continue;
-    double sums[kBits] = {};
-    for (size_t i = 0; i < state.soft_count; ++i) {
-      const SoftState& soft = state.soft[i];
-      const uint32_t* codes = soft.column->codes.data() + w * kBits;
-      if (soft.pods == nullptr) {
-        for (size_t b = 0; b < kBits; ++b) sums[b] += soft.of_domain[codes[b]];
-        continue;
-      }
-      const int32_t* pods = soft.pods + w * kBits;
-      for (size_t b = 0; b < kBits; ++b) {
-        const double part = static_cast<double>(pods[b]) * soft.weight + soft.base;
-        sums[b] += codes[b] == LabelColumn::kAbsent ? 0 : part;
-      }
-    }
     int64_t* scores = batch.Scores() + w * kBits;
-    for (size_t b = 0; b < kBits; ++b) scores[b] = Round(sums[b]);
+    if (state.soft_count == 1 && state.soft[0].pods == nullptr) {
+      const SoftState& soft = state.soft[0];
+      const uint32_t* codes = soft.column->codes.data() + w * kBits;
+      for (size_t b = 0; b < kBits; ++b) scores[b] = soft.rounded[codes[b]];
+    } else {
+      SumUp(state, w, scores);
+    }
     if (state.scored == nullptr) continue;
     NodeSet::ForEachBit(batch.Word(w) & ~state.scored->Words()[w], w,
                         [&](NodeIndex n) { batch.Scores()[n] = 0; });
@@ -447,14 +470,14 @@ void PodTopologySpread::Normalize(const CycleContext&, const framework::PluginSt
   for (size_t w = 0; w < words.size(); ++w) {
     const uint64_t scored =
         state.scored == nullptr ? words[w] : words[w] & state.scored->Words()[w];
-    NodeSet::ForEachBit(scored, w, [&](NodeIndex n) {
+    ForEachNode(scored, w, [&](NodeIndex n) {
       smallest = std::min(smallest, scores[n]);
       largest = std::max(largest, scores[n]);
     });
     NodeSet::ForEachBit(words[w] & ~scored, w, [&](NodeIndex n) { scores[n] = kIgnored; });
   }
   ScoreMemo memo;
-  feasible.ForEach([&](NodeIndex n) {
+  ForEachNode(feasible, [&](NodeIndex n) {
     scores[n] = memo.Get(scores[n], [&](int64_t score) -> int64_t {
       if (score == kIgnored) return 0;
       if (largest == 0) return framework::kMaxNodeScore;

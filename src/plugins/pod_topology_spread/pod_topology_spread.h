@@ -68,8 +68,9 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   CompiledList CompileList(const framework::CycleContext& c, std::string_view action) const;
   static void CountSoft(const framework::CycleContext& c, CompiledConstraint& constraint,
                         size_t size, bool may_point, SoftState& soft);
+  static void SumUp(const State& state, size_t w, int64_t* scores);
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
-                        framework::NodeIndex node, int64_t delta);
+                        framework::NodeIndex node, int32_t delta);
 
   std::vector<api::TopologySpreadConstraint> defaults_;
   bool system_defaults_;

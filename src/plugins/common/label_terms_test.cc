@@ -107,8 +107,11 @@ TEST_F(LabelTermsTest, TheIndexFindsEveryItemThatMatches) {
       index.ForEach(n, [&](uint32_t i) { found.push_back(i); });
       for (uint32_t i = 0; i < items.size(); ++i) {
         const bool listed = std::find(found.begin(), found.end(), i) != found.end();
-        if (i == gone) EXPECT_FALSE(listed) << i;
-        if (i != gone && items[i].Matches(world_.cluster, n)) EXPECT_TRUE(listed) << i;
+        if (i == gone) {
+          EXPECT_FALSE(listed) << i;
+        } else if (items[i].Matches(world_.cluster, n)) {
+          EXPECT_TRUE(listed) << i;
+        }
       }
     });
   };

@@ -176,9 +176,8 @@ void PodVolumes::AddUnbound(const cluster::Cluster& cluster,
                             const api::StorageClass& storage_class, VolumeView& view) {
   trivial_ = false;
   Unbound& unbound = unbound_.emplace_back();
-  unbound.demand.claim = &claim;
+  unbound.demand = VolumeDemand(claim, std::nullopt);
   const api::Quantity* request = StorageRequest(claim);
-  if (request != nullptr) unbound.demand.size = *request;
 
   const auto selected = claim.metadata.annotations.find(kSelectedNodeAnnotation);
   if (selected != claim.metadata.annotations.end()) {
@@ -203,7 +202,7 @@ void PodVolumes::AddUnbound(const cluster::Cluster& cluster,
 // Volumes that exist for this claim, and those that anyone may have.
 void PodVolumes::FindClaimed(const cluster::Cluster& cluster, const VolumeIndex& index,
                              Unbound* unbound) {
-  const api::PersistentVolumeClaim& claim = *unbound->demand.claim;
+  const api::PersistentVolumeClaim& claim = *unbound->demand.claim();
   if (claim.spec.selector) {
     auto selector = api::Selector::From(*claim.spec.selector);
     if (!selector) {
@@ -212,7 +211,7 @@ void PodVolumes::FindClaimed(const cluster::Cluster& cluster, const VolumeIndex&
                                KeyOf(claim.metadata), selector.error().Message()));
       return;
     }
-    unbound->demand.selector = std::move(*selector);
+    unbound->demand = VolumeDemand(claim, std::move(*selector));
   }
   const std::string_view storage_class = ClassOf(claim);
   for (const auto* volume : index.ClaimedBy(claim.metadata.namespace_, claim.metadata.name)) {
@@ -237,7 +236,7 @@ void PodVolumes::FindBest(Unbound* unbound) {
     auto& best = unbound->best.emplace_back();
     for (const VolumeIndex::Available& available : group.volumes) {
       if (best.size() == enough) break;
-      if (unbound->demand.AcceptsUnclaimed(*available.volume)) best.push_back(available);
+      if (unbound->demand.Accepts(available)) best.push_back(available);
     }
   }
 }
@@ -247,7 +246,7 @@ void PodVolumes::OrderBySize() {
     if (!unbound_[i].selected) by_size_.push_back(i);
   }
   std::stable_sort(by_size_.begin(), by_size_.end(), [&](uint32_t a, uint32_t b) {
-    return unbound_[a].demand.size < unbound_[b].demand.size;
+    return unbound_[a].demand.size() < unbound_[b].demand.size();
   });
 }
 
@@ -286,7 +285,7 @@ const api::PersistentVolume* PodVolumes::FindVolume(const cluster::Cluster& clus
       return;
     }
     for (const VolumeIndex::Available& available : group.volumes) {
-      if (!IsIn(chosen, available.volume) && unbound.demand.AcceptsUnclaimed(*available.volume)) {
+      if (!IsIn(chosen, available.volume) && unbound.demand.Accepts(available)) {
         return consider(available);
       }
     }
@@ -323,14 +322,14 @@ PodVolumes::Answer PodVolumes::Check(const cluster::Cluster& cluster, NodeIndex 
       continue;
     }
     chosen.push_back(volume);
-    if (decision != nullptr) decision->bindings.push_back({unbound_[i].demand.claim, volume});
+    if (decision != nullptr) decision->bindings.push_back({unbound_[i].demand.claim(), volume});
   }
   // Of the claims to provision, those with a selected node come first; the first that fails
   // decides.
   const auto provision = [&](const Unbound& unbound) {
     const uint32_t failed = CheckProvision(cluster, unbound, n);
     answer.reasons |= failed;
-    if (decision != nullptr) decision->provisions.push_back(unbound.demand.claim);
+    if (decision != nullptr) decision->provisions.push_back(unbound.demand.claim());
     return failed == 0;
   };
   for (const Unbound& unbound : unbound_) {

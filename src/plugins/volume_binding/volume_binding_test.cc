@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plugins/common/volume_claims.h"
 #include "plugins/common/volume_testing.h"
 #include "plugins/volume_binding/bind_progress.h"
 
@@ -174,6 +175,7 @@ TEST_F(Binding, TheSmallestVolumeThatFitsIsTaken) {
       "'status':{'phase':'Released'}}");
   Volume("reader", "5Gi", "'accessModes':['ReadOnlyMany']");
   EXPECT_EQ(Reserve("p", Uses("data"), a_), "data=fits ");
+  Unreserve("p", a_);
   EXPECT_EQ(Reserve("q", Uses("data"), b_), "data=elsewhere ");
 }
 

@@ -1,6 +1,8 @@
 #include "plugins/volume_binding/volume_index.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "api/json.h"
 #include "cluster/object_store.h"
@@ -28,26 +30,67 @@ std::string_view ModeOr(const std::optional<std::string>& mode) {
   return mode ? std::string_view(*mode) : std::string_view("Filesystem");
 }
 
-}  // namespace
-
-api::Quantity CapacityOf(const api::PersistentVolume& volume) {
-  const auto it = volume.spec.capacity.find("storage");
-  return it == volume.spec.capacity.end() ? api::Quantity() : it->second;
+std::string_view TextOr(const std::optional<std::string>& text) {
+  return text ? std::string_view(*text) : std::string_view();
 }
 
-bool VolumeDemand::Accepts(const api::PersistentVolume& volume) const {
-  return CapacityOf(volume) >= size &&
-         ModeOr(volume.spec.volume_mode) == ModeOr(claim->spec.volume_mode) &&
-         volume.spec.volume_attributes_class_name.value_or("") ==
-             claim->spec.volume_attributes_class_name.value_or("") &&
+const api::Quantity& StorageIn(const api::ResourceList& resources) {
+  static const api::Quantity kNone;
+  const auto it = resources.find("storage");
+  return it == resources.end() ? kNone : it->second;
+}
+
+AvailableVolume MakeAvailable(const api::PersistentVolume& volume) {
+  AvailableVolume available;
+  available.capacity = StorageIn(volume.spec.capacity);
+  available.volume = &volume;
+  available.access_modes = AccessModeBits(volume.spec.access_modes);
+  available.plain = ModeOr(volume.spec.volume_mode) == "Filesystem" &&
+                    TextOr(volume.spec.volume_attributes_class_name).empty() &&
+                    !volume.metadata.deletion_timestamp;
+  return available;
+}
+
+}  // namespace
+
+uint8_t AccessModeBits(const std::vector<std::string>& modes) {
+  constexpr std::array<std::string_view, 4> kKnown = {"ReadWriteOnce", "ReadOnlyMany",
+                                                      "ReadWriteMany", "ReadWriteOncePod"};
+  uint8_t bits = 0;
+  for (const std::string& mode : modes) {
+    const auto it = std::find(kKnown.begin(), kKnown.end(), mode);
+    bits |= it == kKnown.end() ? kUnknownMode : static_cast<uint8_t>(1u << (it - kKnown.begin()));
+  }
+  return bits;
+}
+
+VolumeDemand::VolumeDemand(const api::PersistentVolumeClaim& claim,
+                           std::optional<api::Selector> selector)
+    : claim_(&claim),
+      size_(StorageIn(claim.spec.resources.requests)),
+      selector_(std::move(selector)),
+      access_modes_(AccessModeBits(claim.spec.access_modes)),
+      plain_(ModeOr(claim.spec.volume_mode) == "Filesystem" &&
+             TextOr(claim.spec.volume_attributes_class_name).empty()) {}
+
+bool VolumeDemand::AcceptsKind(const api::PersistentVolume& volume) const {
+  return ModeOr(volume.spec.volume_mode) == ModeOr(claim_->spec.volume_mode) &&
+         TextOr(volume.spec.volume_attributes_class_name) ==
+             TextOr(claim_->spec.volume_attributes_class_name) &&
          !volume.metadata.deletion_timestamp;
 }
 
-bool VolumeDemand::AcceptsUnclaimed(const api::PersistentVolume& volume) const {
-  if (!Accepts(volume)) return false;
-  if (selector && !selector->Matches(volume.metadata.labels)) return false;
-  const auto& modes = volume.spec.access_modes;
-  const auto& wanted = claim->spec.access_modes;
+bool VolumeDemand::Accepts(const api::PersistentVolume& volume) const {
+  return StorageIn(volume.spec.capacity) >= size_ && AcceptsKind(volume);
+}
+
+bool VolumeDemand::Accepts(const AvailableVolume& available) const {
+  if (available.capacity < size_ || (access_modes_ & ~available.access_modes) != 0) return false;
+  if (!(plain_ && available.plain) && !AcceptsKind(*available.volume)) return false;
+  if (selector_ && !selector_->Matches(available.volume->metadata.labels)) return false;
+  if ((access_modes_ & kUnknownMode) == 0) return true;
+  const auto& modes = available.volume->spec.access_modes;
+  const auto& wanted = claim_->spec.access_modes;
   return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
     return std::find(modes.begin(), modes.end(), mode) != modes.end();
   });
@@ -121,7 +164,7 @@ void VolumeIndex::Add(const cluster::Cluster& cluster, const std::string& name,
     Class& storage_class = classes_[entry.storage_class];
     entry.group = GroupFor(cluster, storage_class, volume);
     auto& volumes = storage_class.groups[entry.group].volumes;
-    Available available{CapacityOf(volume), &volume};
+    Available available = MakeAvailable(volume);
     const auto at = sorted ? std::upper_bound(volumes.begin(), volumes.end(), available, Before)
                            : volumes.end();
     volumes.insert(at, std::move(available));

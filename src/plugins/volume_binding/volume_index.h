@@ -26,26 +26,46 @@ namespace berth::plugins::volume_binding {
 
 using VolumeCache = AssumeCache<api::PersistentVolume>;
 
+// A volume without a claim. What most claims ask about is beside the pointer, so that most volumes
+// are judged without being looked at.
+struct AvailableVolume {
+  api::Quantity capacity;
+  const api::PersistentVolume* volume = nullptr;
+  uint8_t access_modes = 0;  // bits of AccessModeBits
+  bool plain = false;        // a file system without an attributes class, not about to go
+};
+
+// One bit per access mode; an unknown mode has its own, which stands for all of them.
+uint8_t AccessModeBits(const std::vector<std::string>& modes);
+inline constexpr uint8_t kUnknownMode = 1u << 7;
+
 // What a claim asks of a volume, wherever the volume is.
-struct VolumeDemand {
-  const api::PersistentVolumeClaim* claim = nullptr;
-  api::Quantity size;
-  std::optional<api::Selector> selector;
+class VolumeDemand {
+ public:
+  VolumeDemand() = default;
+  VolumeDemand(const api::PersistentVolumeClaim& claim, std::optional<api::Selector> selector);
+
+  const api::PersistentVolumeClaim* claim() const { return claim_; }
+  const api::Quantity& size() const { return size_; }
 
   // Big enough, of the right mode and attributes class, and not about to go.
   bool Accepts(const api::PersistentVolume& volume) const;
-  // Also with the labels and access modes asked for. REQUIRES: the volume has no claimRef.
-  bool AcceptsUnclaimed(const api::PersistentVolume& volume) const;
-};
+  // Also with the labels and access modes asked for.
+  bool Accepts(const AvailableVolume& available) const;
 
-api::Quantity CapacityOf(const api::PersistentVolume& volume);
+ private:
+  bool AcceptsKind(const api::PersistentVolume& volume) const;
+
+  const api::PersistentVolumeClaim* claim_ = nullptr;
+  api::Quantity size_;
+  std::optional<api::Selector> selector_;
+  uint8_t access_modes_ = 0;
+  bool plain_ = false;
+};
 
 class VolumeIndex {
  public:
-  struct Available {
-    api::Quantity capacity;
-    const api::PersistentVolume* volume;
-  };
+  using Available = AvailableVolume;
   struct Group {
     std::string key;  // the affinity, as text
     LabelTerms terms;

@@ -55,7 +55,7 @@ Result<std::vector<Constraint>> ConstraintsOf(
   return constraints;
 }
 
-api::Selector DefaultSelector(const cluster::PodShape& shape, const cluster::ObjectStore& objects) {
+api::StringMap ServiceLabels(const cluster::PodShape& shape, const cluster::ObjectStore& objects) {
   const api::StringMap& labels = shape.source.metadata.labels;
   api::StringMap wanted;
   objects.services.ForEach([&](const api::Service& service) {
@@ -66,6 +66,11 @@ api::Selector DefaultSelector(const cluster::PodShape& shape, const cluster::Obj
     }
     Merge(service.spec.selector, &wanted);
   });
+  return wanted;
+}
+
+api::Selector DefaultSelector(api::StringMap wanted, const cluster::PodShape& shape,
+                              const cluster::ObjectStore& objects) {
   const auto& owners = shape.source.metadata.owner_references;
   if (owners.empty()) return api::Selector::FromSet(wanted);
   const api::OwnerReference& owner = owners.front();

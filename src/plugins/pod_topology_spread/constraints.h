@@ -37,9 +37,12 @@ Result<std::vector<Constraint>> ConstraintsOf(
     const std::vector<api::TopologySpreadConstraint>& list, const api::StringMap& pod_labels,
     std::string_view action);
 
-// The labels by which services and the pod's controller select it; restricts nothing when there
-// are none.
-api::Selector DefaultSelector(const cluster::PodShape& shape, const cluster::ObjectStore& objects);
+// The labels by which services select the pod.
+api::StringMap ServiceLabels(const cluster::PodShape& shape, const cluster::ObjectStore& objects);
+// Those labels together with what the pod's controller selects by; restricts nothing when there is
+// neither.
+api::Selector DefaultSelector(api::StringMap service_labels, const cluster::PodShape& shape,
+                              const cluster::ObjectStore& objects);
 
 // Spread over nodes and zones, as kube-scheduler does when it is told nothing else.
 std::vector<api::TopologySpreadConstraint> SystemDefaultConstraints();

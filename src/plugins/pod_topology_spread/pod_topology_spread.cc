@@ -58,8 +58,12 @@ struct PodTopologySpread::CompiledList {
 
 // What is derived from a pod's shape.
 struct PodTopologySpread::Compiled {
+  // For pods without constraints of their own: what their default ones were made from.
   bool from_defaults = false;
   OwnerGenerations generations{};
+  api::StringMap service_labels;
+  api::Selector selector;
+
   CompiledList hard;
   CompiledList soft;
 };
@@ -142,8 +146,8 @@ std::unique_ptr<framework::PluginState> PodTopologySpread::NewState() const {
 
 // --- Once per shape
 
-PodTopologySpread::CompiledList PodTopologySpread::CompileList(const CycleContext& c,
-                                                               std::string_view action) const {
+PodTopologySpread::CompiledList PodTopologySpread::CompileList(
+    const CycleContext& c, std::string_view action, const api::Selector& default_selector) const {
   const bool hard = action == kDoNotSchedule;
   const auto& own = c.shape.source.spec.topology_spread_constraints;
   const api::StringMap& labels = c.shape.source.metadata.labels;
@@ -157,9 +161,8 @@ PodTopologySpread::CompiledList PodTopologySpread::CompileList(const CycleContex
     return list;
   }
   if (own.empty() && !constraints->empty()) {
-    const api::Selector selector = DefaultSelector(c.shape, c.cluster.Objects());
-    if (selector.Empty()) return list;
-    for (Constraint& constraint : *constraints) constraint.selector = selector;
+    if (default_selector.Empty()) return list;
+    for (Constraint& constraint : *constraints) constraint.selector = default_selector;
   }
 
   Eligibility eligibility;
@@ -194,22 +197,43 @@ PodTopologySpread::CompiledList PodTopologySpread::CompileList(const CycleContex
   return list;
 }
 
+void PodTopologySpread::CompileLists(const CycleContext& c, Compiled& compiled) const {
+  compiled.hard = CompileList(c, kDoNotSchedule, compiled.selector);
+  compiled.soft = CompileList(c, kScheduleAnyway, compiled.selector);
+}
+
 PodTopologySpread::Compiled PodTopologySpread::Compile(const CycleContext& c) const {
   Compiled compiled;
-  compiled.from_defaults = c.shape.source.spec.topology_spread_constraints.empty();
-  compiled.generations = GenerationsOf(c.cluster.Objects());
-  compiled.hard = CompileList(c, kDoNotSchedule);
-  compiled.soft = CompileList(c, kScheduleAnyway);
+  compiled.from_defaults =
+      c.shape.source.spec.topology_spread_constraints.empty() && !defaults_.empty();
+  if (compiled.from_defaults) {
+    const cluster::ObjectStore& objects = c.cluster.Objects();
+    compiled.generations = GenerationsOf(objects);
+    compiled.service_labels = ServiceLabels(c.shape, objects);
+    compiled.selector = DefaultSelector(compiled.service_labels, c.shape, objects);
+  }
+  CompileLists(c, compiled);
   return compiled;
+}
+
+// Some service or controller has changed: mostly not one of this pod's, or not its selector.
+void PodTopologySpread::UpdateDefaults(const CycleContext& c, Compiled& compiled) const {
+  const cluster::ObjectStore& objects = c.cluster.Objects();
+  const OwnerGenerations now = GenerationsOf(objects);
+  if (compiled.generations == now) return;
+  if (compiled.generations[0] != now[0]) compiled.service_labels = ServiceLabels(c.shape, objects);
+  compiled.generations = now;
+  api::Selector selector = DefaultSelector(compiled.service_labels, c.shape, objects);
+  if (selector == compiled.selector) return;
+  compiled.selector = std::move(selector);
+  CompileLists(c, compiled);
 }
 
 void PodTopologySpread::BeginCycle(const CycleContext& c,
                                    framework::PluginState* plugin_state) const {
   auto& state = static_cast<State&>(*plugin_state);
   Compiled& compiled = compiled_.Get(c.shape, [&](const cluster::PodShape&) { return Compile(c); });
-  if (compiled.from_defaults && compiled.generations != GenerationsOf(c.cluster.Objects())) {
-    compiled = Compile(c);
-  }
+  if (compiled.from_defaults) UpdateDefaults(c, compiled);
   state.compiled = &compiled;
   state.hard_count = 0;
   state.soft_count = 0;

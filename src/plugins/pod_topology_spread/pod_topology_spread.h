@@ -65,7 +65,10 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   struct State;
 
   Compiled Compile(const framework::CycleContext& c) const;
-  CompiledList CompileList(const framework::CycleContext& c, std::string_view action) const;
+  void UpdateDefaults(const framework::CycleContext& c, Compiled& compiled) const;
+  void CompileLists(const framework::CycleContext& c, Compiled& compiled) const;
+  CompiledList CompileList(const framework::CycleContext& c, std::string_view action,
+                           const api::Selector& default_selector) const;
   static void CountSoft(const framework::CycleContext& c, CompiledConstraint& constraint,
                         size_t size, bool may_point, SoftState& soft);
   static void SumUp(const State& state, size_t w, int64_t* scores);

@@ -266,7 +266,8 @@ TEST(PodTopologySpread, DefaultSelectors) {
           FromText<api::OwnerReference>("{" + row.owner + ",'controller':true}")};
     }
     const auto id = world.cluster.AddPod(pod);
-    EXPECT_EQ(DefaultSelector(*world.cluster.GetPod(id).shape, objects).String(), row.expected)
+    const cluster::PodShape& shape = *world.cluster.GetPod(id).shape;
+    EXPECT_EQ(DefaultSelector(ServiceLabels(shape, objects), shape, objects).String(), row.expected)
         << row.what;
     world.cluster.RemovePod(id);
   }

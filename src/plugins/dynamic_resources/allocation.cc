@@ -89,12 +89,8 @@ void AddNew(const std::vector<api::NodeSelectorRequirement>& from,
 }
 
 api::NodeSelector OnlyNode(const std::string& node_name) {
-  api::NodeSelectorRequirement requirement;
-  requirement.key = "metadata.name";
-  requirement.operator_ = "In";
-  requirement.values = {node_name};
   api::NodeSelectorTerm term;
-  term.match_fields.push_back(std::move(requirement));
+  term.match_fields.push_back({"metadata.name", "In", {node_name}});
   api::NodeSelector selector;
   selector.node_selector_terms.push_back(std::move(term));
   return selector;

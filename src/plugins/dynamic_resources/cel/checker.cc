@@ -48,9 +48,8 @@ class Checker {
       case NodeKind::kOptIndex:
         return Index(node, true);
       case NodeKind::kAnd:
-        return Logical(node, "_&&_");
       case NodeKind::kOr:
-        return Logical(node, "_||_");
+        return Logical(node);
       case NodeKind::kConditional:
         return Conditional(node);
       case NodeKind::kCall:
@@ -201,14 +200,8 @@ class Checker {
   }
 
   // --- operators
-  Type Logical(Node& node, const char* name) {
-    std::vector<Type> types;
-    bool fits = true;
-    for (NodeId arg : node.args) {
-      types.push_back(substitution_.Apply(Visit(arg)));
-      fits = fits && substitution_.Assign(types.back(), TypeKind::kBool);
-    }
-    if (!fits) return NoOverload(node.pos, name, false, types);
+  Type Logical(Node& node) {
+    for (const NodeId arg : node.args) WantBool(arg, Visit(arg));
     return TypeKind::kBool;
   }
 

@@ -31,7 +31,6 @@ std::string KeyText(const Value& key) {
 }
 
 Value NoSuchKey(const Value& key) { return Value::Error("no such key: " + KeyText(key)); }
-Value NoSuchKey(const std::string& key) { return Value::Error("no such key: " + key); }
 
 Value Mismatched(const Overload& overload, Args args) {
   std::string message = "no such overload";
@@ -196,7 +195,7 @@ class Evaluator {
     if (operand.kind() == Kind::kOptional) {
       return operand.HasValue() ? Has(operand.Inner(), field) : Value::Bool(false);
     }
-    if (operand.kind() != Kind::kMap) return NoSuchKey(field);
+    if (operand.kind() != Kind::kMap) return Value::Bool(false);
     const Map& map = operand.AsMap();
     return Value::Bool(map.missing_is_empty || map.Find(Value::BorrowedString(field)) != nullptr);
   }

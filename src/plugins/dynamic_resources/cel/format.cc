@@ -19,7 +19,11 @@ Value Failed(const std::string& why) { return Value::Error("error during formatt
 // %s of anything that has such a form. False when it has none; `what` then names the type.
 bool AppendText(CallContext& context, const Value& value, bool nested, int depth, std::string* out,
                 std::string* what) {
-  if (depth > kMaxFormatDepth || !context.budget.Spend(1)) return false;
+  if (depth > kMaxFormatDepth) {
+    *what = "a value nested too deeply";
+    return false;
+  }
+  if (!context.budget.Spend(1)) return false;
   switch (value.kind()) {
     case Kind::kNull:
       *out += "null";

@@ -370,7 +370,6 @@ class Parser {
         {"all", 2, 1, NodeKind::kAll},
         {"exists", 2, 1, NodeKind::kExists},
         {"exists_one", 2, 1, NodeKind::kExistsOne},
-        {"existsOne", 2, 1, NodeKind::kExistsOne},
         {"filter", 2, 1, NodeKind::kFilter},
         {"map", 2, 1, NodeKind::kMapMacro},
         {"map", 3, 1, NodeKind::kMapMacro},

@@ -76,6 +76,20 @@ Result<Value> AttributeValue(const api::DeviceAttribute& attribute) {
   return Fail("unsupported attribute value");
 }
 
+// Each type has its own words for this.
+std::string NotABool(const Value& value) {
+  const std::string type(value.TypeName());
+  switch (value.kind()) {
+    case Kind::kInt:
+    case Kind::kUint:
+      return "unsupported type conversion from '" + type + "' to bool";
+    case Kind::kSemver:
+      return "type conversion error from 'Semver' to 'bool'";
+    default:
+      return "unsupported native conversion from " + type + " to 'bool'";
+  }
+}
+
 // A map of maps: by domain, then by name. Names without a domain belong to the driver's.
 class ByDomain {
  public:
@@ -151,10 +165,8 @@ Result<bool> Program::Matches(const Value& device) {
   const Value value = Evaluate(ast_, slots_, device, regexes_);
   if (value.IsError()) return Fail(std::string(value.Text()));
   if (value.kind() == Kind::kBool) return value.AsBool();
-  const std::string type(value.TypeName());
-  return Fail("CEL result of type " + type +
-              " could not be converted to bool: unsupported native conversion from " + type +
-              " to 'bool'");
+  return Fail("CEL result of type " + std::string(value.TypeName()) +
+              " could not be converted to bool: " + NotABool(value));
 }
 
 }  // namespace berth::plugins::dynamic_resources::cel

@@ -146,7 +146,8 @@ int Simulate(const std::vector<std::string>& args) {
   std::unique_ptr<WorkerPool> pool;
   if (options.threads > 1)
     pool = std::make_unique<WorkerPool>(static_cast<size_t>(options.threads));
-  auto profiles = scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get());
+  auto profiles = scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get(),
+                                              static_cast<uint64_t>(options.seed));
   if (!profiles) return Complain(profiles.error());
 
   sim::PlacementOptions placement_options;

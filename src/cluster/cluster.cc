@@ -259,14 +259,20 @@ PodId Cluster::AddPod(const api::Pod& from) {
 
 void Cluster::UpdatePod(PodId id, const api::Pod& from) {
   Pod& pod = pods_[id];
-  const NodeIndex before = pod.node;
+  // By name: the row of a node that is gone is given up with its last pod.
+  const StringId before = pod.node == kNoNode ? kNoString : records_[pod.node].name;
   const bool assumed = pod.assumed;
-  if (before != kNoNode) Unplace(id);
+  if (before != kNoString) Unplace(id);
+  if (pod.uid != from.metadata.uid) {
+    const auto it = pod_of_uid_.find(pod.uid);
+    if (it != pod_of_uid_.end() && it->second == id) pod_of_uid_.erase(it);
+    pod_of_uid_.insert_or_assign(from.metadata.uid, id);
+  }
   FillPod(pod, from);
   if (!pod.node_name.empty()) {
     Place(id, RowFor(pod.node_name), false);
-  } else if (before != kNoNode) {
-    Place(id, before, assumed);
+  } else if (before != kNoString) {
+    Place(id, RowFor(strings_.Text(before)), assumed);
   }
 }
 
@@ -309,6 +315,11 @@ void Cluster::Unplace(PodId id) {
   pod.node = kNoNode;
   pod.assumed = false;
   FreeRowIfUnused(n);
+}
+
+void Cluster::RestorePodOrder(NodeIndex node, const std::vector<PodId>& order) {
+  records_[node].pods = order;
+  for (uint32_t i = 0; i < order.size(); ++i) pods_[order[i]].position = i;
 }
 
 void Cluster::AddToColumns(const Pod& pod, NodeIndex n, int64_t sign) {

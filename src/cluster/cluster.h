@@ -134,7 +134,11 @@ class Cluster {
   // Takes a pod off its node; it is pending again.
   void Unplace(PodId id);
 
-  // Promises made to pending pods. A pod that is removed leaves them; one that is placed is taken out by who places it.
+  // The pods of a node in an order they had before. REQUIRES: the same pods, each once.
+  void RestorePodOrder(NodeIndex node, const std::vector<PodId>& order);
+
+  // Promises made to pending pods. A pod that is removed leaves them; one that is placed is taken
+  // out by who places it.
   const Nominations& Nominated() const { return nominations_; }
   Nominations& MutableNominations() { return nominations_; }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/vectorize.h"
 #include "base/wrap.h"
 
 namespace berth::framework {
@@ -153,8 +154,17 @@ Status Cycle::RemovePod(const cluster::Pod& pod, NodeIndex node) {
   return {};
 }
 
-void Cycle::RejectWithError(const Status& status, NodeIndex n, NodeSet& nodes) {
-  nodes.Erase(n);
+bool Cycle::FilterOne(NodeIndex n) {
+  const size_t word = n / NodeSet::kWordBits;
+  if (one_.Capacity() < context_->cluster.Rows()) one_.Resize(context_->cluster.Rows());
+  one_.Insert(n);
+  RunFilter(one_, word, word + 1);
+  const bool feasible = one_.Contains(n);
+  one_.Erase(n);
+  return feasible;
+}
+
+void Cycle::RejectWithError(const Status& status, NodeIndex n) {
   verdicts_[n] = {kNoPlugin, Code::kError, 0, static_cast<uint32_t>(errors_.size())};
   errors_.push_back(status.Message());
 }
@@ -164,6 +174,10 @@ std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
   if (verdict.plugin != kNoPlugin) {
     profile_.At(verdict.plugin)
         .Reasons(*context_, states_[verdict.plugin].get(), verdict, &reasons);
+    if (verdict.code == Code::kError) {
+      reasons = {fmt::format("running \"{}\" filter plugin: {}", profile_.At(verdict.plugin).Name(),
+                             fmt::join(reasons, ", "))};
+    }
   } else if (verdict.code == Code::kError) {
     reasons.push_back(errors_[verdict.reason]);
   }
@@ -222,7 +236,17 @@ void Cycle::Normalize(const NodeSet& feasible) {
 
 namespace {
 
-bool OutOfRange(int64_t score) { return static_cast<uint64_t>(score) > kMaxNodeScore; }
+// Is every one of 64 scores within 0..100? Signs are collected: s is negative, or 100 - s is.
+BERTH_VECTORIZED bool WordInRange(const int64_t* scores) {
+  uint64_t signs = 0;
+  for (size_t i = 0; i < NodeSet::kWordBits; ++i) {
+    const auto s = static_cast<uint64_t>(scores[i]);
+    signs |= s | (static_cast<uint64_t>(kMaxNodeScore) - s);
+  }
+  return (signs >> 63) == 0;
+}
+
+bool OutOfRange(int64_t score) { return score < 0 || score > kMaxNodeScore; }
 
 // Is every feasible score within 0..100? `bad` gets one that is not.
 bool InRange(const ScoreColumn& column, const NodeSet& feasible, int64_t* bad) {
@@ -232,13 +256,8 @@ bool InRange(const ScoreColumn& column, const NodeSet& feasible, int64_t* bad) {
   }
   const auto words = feasible.Words();
   for (size_t w = 0; w < words.size(); ++w) {
-    const int64_t* scores = column.Dense() + w * NodeSet::kWordBits;
+    if (words[w] == ~uint64_t{0} && WordInRange(column.Dense() + w * NodeSet::kWordBits)) continue;
     bool out = false;
-    if (words[w] == ~uint64_t{0}) {
-      for (size_t b = 0; b < NodeSet::kWordBits; ++b) out |= OutOfRange(scores[b]);
-      if (!out) continue;
-    }
-    out = false;
     NodeSet::ForEachBit(words[w], w, [&](NodeIndex n) {
       if (OutOfRange(column.Dense()[n])) {
         *bad = column.Dense()[n];
@@ -248,6 +267,17 @@ bool InRange(const ScoreColumn& column, const NodeSet& feasible, int64_t* bad) {
     if (out) return false;
   }
   return true;
+}
+
+// total += weight * scores. Rows that are not feasible hold leftovers, so the sums wrap rather than
+// overflow.
+BERTH_VECTORIZED void AddWeighted(const int64_t* scores, int64_t weight, size_t rows,
+                                  int64_t* total) {
+  if (weight == 1) {
+    for (size_t n = 0; n < rows; ++n) total[n] = WrapAdd(total[n], scores[n]);
+  } else {
+    for (size_t n = 0; n < rows; ++n) total[n] = WrapAdd(total[n], WrapMul(scores[n], weight));
+  }
 }
 
 }  // namespace
@@ -278,10 +308,7 @@ Status Cycle::AddUp(const NodeSet& feasible) {
   std::fill(total, total + rows, base);
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (score_skipped_[i] != 0 || Normalized(i).IsUniform()) continue;
-    const int64_t* scores = Normalized(i).Dense();
-    const int64_t weight = profile_.score[i].weight;
-    // Rows that are not feasible hold leftovers, so the sums wrap rather than overflow.
-    for (size_t n = 0; n < rows; ++n) total[n] = WrapAdd(total[n], WrapMul(scores[n], weight));
+    AddWeighted(Normalized(i).Dense(), profile_.score[i].weight, rows, total);
   }
   return {};
 }

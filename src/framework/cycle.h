@@ -48,8 +48,10 @@ class Cycle {
   // a hypothesis that is taken back later by the opposite call.
   Status AddPod(const cluster::Pod& pod, NodeIndex node);
   Status RemovePod(const cluster::Pod& pod, NodeIndex node);
-  // Rejects `n` from `nodes` because the cycle itself failed there.
-  void RejectWithError(const Status& status, NodeIndex n, NodeSet& nodes);
+  // One node alone. False: verdicts() says why.
+  bool FilterOne(NodeIndex n);
+  // The verdict on a node where the cycle itself failed.
+  void RejectWithError(const Status& status, NodeIndex n);
   const VerdictTable& verdicts() const { return verdicts_; }
   VerdictTable& mutable_verdicts() { return verdicts_; }
   // The words for a verdict of this cycle.
@@ -95,6 +97,7 @@ class Cycle {
   PreFilterResult scratch_restriction_;
   std::vector<uint8_t> restricting_;
   VerdictTable verdicts_;
+  NodeSet one_;                      // scratch of FilterOne; empty in between
   std::vector<std::string> errors_;  // texts of verdicts that no plugin gave, by reason
 
   std::vector<uint8_t> score_skipped_;  // by position in profile_.score

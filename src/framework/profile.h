@@ -18,6 +18,7 @@ namespace berth::framework {
 // What a plugin may hold on to when it is made.
 struct PluginHandle {
   cluster::Cluster& cluster;
+  uint64_t seed = 0;  // for plugins that choose among equals
 };
 
 // Makes a plugin from its arguments (of the type that belongs to its name).

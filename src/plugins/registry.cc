@@ -3,6 +3,8 @@
 #include <array>
 
 #include "plugins/default_binder/default_binder.h"
+#include "plugins/default_preemption/default_preemption.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
@@ -38,6 +40,8 @@ constexpr std::array kInTree{
     framework::RegistryRow{volume_zone::kName, &volume_zone::Make},
     framework::RegistryRow{pod_topology_spread::kName, &pod_topology_spread::Make},
     framework::RegistryRow{inter_pod_affinity::kName, &inter_pod_affinity::Make},
+    framework::RegistryRow{dynamic_resources::kName, &dynamic_resources::Make},
+    framework::RegistryRow{default_preemption::kName, &default_preemption::Make},
     framework::RegistryRow{node_resources::kBalancedAllocationName,
                            &node_resources::MakeBalancedAllocation},
     framework::RegistryRow{image_locality::kName, &image_locality::Make},

@@ -1,10 +1,13 @@
 #include "scheduler/algorithm.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "base/vectorize.h"
+#include "framework/nominated_filter.h"
 #include "framework/num_feasible_nodes.h"
 
 namespace berth::scheduler {
@@ -13,73 +16,10 @@ namespace {
 using cluster::Cluster;
 using cluster::NodeIndex;
 using cluster::Pod;
-using cluster::PodId;
 using framework::Code;
 using framework::Cycle;
 using framework::NodeSet;
 using framework::Verdict;
-
-// The pods nominated to a node that the cycle's pod must leave room for.
-bool CountsAsThere(const Pod& nominated, const Pod& pod) {
-  return nominated.shape->priority >= pod.shape->priority && nominated.uid != pod.uid;
-}
-
-// Rejects `n` if the pod does not fit there beside the pods nominated to it. True when it was
-// rejected.
-bool RejectedBesideNominated(Cycle& cycle, Cluster& cluster, NodeIndex n,
-                             const std::vector<PodId>& nominated, NodeSet& nodes) {
-  const Pod& pod = cycle.context().pod;
-  std::vector<PodId> there;
-  for (const PodId id : nominated) {
-    if (cluster.GetPod(id).node == cluster::kNoNode && CountsAsThere(cluster.GetPod(id), pod)) {
-      there.push_back(id);
-    }
-  }
-  if (there.empty()) return false;
-  framework::Status status;
-  size_t added = 0;
-  for (; added < there.size() && status.Ok(); ++added) {
-    cluster.Place(there[added], n, /*assumed=*/true);
-    status = cycle.AddPod(cluster.GetPod(there[added]), n);
-  }
-  NodeSet one(nodes.Capacity());
-  one.Insert(n);
-  const size_t word = n / NodeSet::kWordBits;
-  if (status.Ok()) {
-    cycle.RunFilter(one, word, word + 1);
-  } else {
-    cycle.RejectWithError(status, n, one);
-  }
-  while (added > 0) {
-    const PodId id = there[--added];
-    cluster.Unplace(id);
-    const framework::Status undone = cycle.RemovePod(cluster.GetPod(id), n);
-    if (!undone.Ok()) cycle.RejectWithError(undone, n, one);
-  }
-  if (one.Contains(n)) return false;
-  nodes.Erase(n);
-  return true;
-}
-
-// As Algorithm::Filter, within the words [first_word, end_word).
-void FilterRange(Cycle& cycle, Cluster& cluster, NodeSet& nodes, size_t first_word,
-                 size_t end_word) {
-  const auto& nominations = cluster.Nominated();
-  if (!nominations.Empty()) {
-    nominations.ForEachNode([&](cluster::StringId name, const std::vector<PodId>& pods) {
-      const NodeIndex n = cluster.FindNode(cluster.Strings().Text(name));
-      if (n == cluster::kNoNode || !nodes.Contains(n)) return;
-      const size_t word = n / NodeSet::kWordBits;
-      if (word < first_word || word >= end_word) return;
-      RejectedBesideNominated(cycle, cluster, n, pods, nodes);
-    });
-  }
-  if (first_word == 0 && end_word == nodes.Words().size()) {
-    cycle.RunFilter(nodes);
-  } else {
-    cycle.RunFilter(nodes, first_word, end_word);
-  }
-}
 
 // The first error among the verdicts of rejected nodes, in order of text; empty when there is none.
 std::string FirstError(const Cycle& cycle, const NodeSet& rejected) {
@@ -104,6 +44,12 @@ void AddRejectingPlugins(const Cycle& cycle, const NodeSet& rejected,
     seen[verdict.plugin] = true;
     diagnosis->AddPlugin(verdict.code, cycle.profile().At(verdict.plugin).Name());
   });
+}
+
+BERTH_VECTORIZED int64_t HighestOfWord(const int64_t* scores) {
+  int64_t highest = scores[0];
+  for (size_t i = 1; i < NodeSet::kWordBits; ++i) highest = std::max(highest, scores[i]);
+  return highest;
 }
 
 void Reset(const Cluster& cluster, Decision* d) {
@@ -132,10 +78,6 @@ void Reset(const Cluster& cluster, Decision* d) {
 }
 
 }  // namespace
-
-void Algorithm::Filter(Cycle& cycle, Cluster& cluster, NodeSet& nodes) {
-  FilterRange(cycle, cluster, nodes, 0, nodes.Words().size());
-}
 
 void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* decision,
                          bool score_always) {
@@ -199,7 +141,7 @@ bool Algorithm::TryNominated(Cycle& cycle, Cluster& cluster, Decision* decision)
   candidates_.Clear();
   candidates_.Insert(n);
   const size_t word = n / NodeSet::kWordBits;
-  FilterRange(cycle, cluster, candidates_, word, word + 1);
+  framework::FilterWithNominated(cycle, cluster, candidates_, word, word + 1);
   ++decision->evaluated_nodes;
   if (candidates_.Contains(n)) {
     decision->nominated_first = true;
@@ -236,7 +178,7 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
       for (const NodeIndex n : restriction.nodes) candidates_.Insert(n);
     }
     decision->feasible = candidates_;
-    Filter(cycle, cluster, decision->feasible);
+    framework::FilterWithNominated(cycle, cluster, decision->feasible);
     decision->feasible_count = decision->feasible.Count();
     decision->evaluated_nodes += candidates;
     const auto feasible = decision->feasible.Words();
@@ -282,7 +224,7 @@ void Algorithm::SearchInOrder(Cycle& cycle, Cluster& cluster, size_t wanted, Dec
       first_word = std::min<size_t>(first_word, n / NodeSet::kWordBits);
       end_word = std::max<size_t>(end_word, n / NodeSet::kWordBits + 1);
     }
-    FilterRange(cycle, cluster, candidates_, first_word, end_word);
+    framework::FilterWithNominated(cycle, cluster, candidates_, first_word, end_word);
     for (size_t i = done; i < done + batch; ++i) {
       const NodeIndex n = order[(start + i) % order.size()];
       ++decision->evaluated_nodes;
@@ -306,14 +248,29 @@ void Algorithm::ChooseBest(const Cycle& cycle, Decision* decision) {
     decision->best_count = decision->feasible_count;
     return;
   }
+  // First the highest total of every word, so that only words which hold it are looked at again.
   const int64_t* scores = total.Dense();
+  const auto feasible = decision->feasible.Words();
   int64_t highest = std::numeric_limits<int64_t>::min();
-  decision->feasible.ForEach([&](NodeIndex n) { highest = std::max(highest, scores[n]); });
-  decision->feasible.ForEach([&](NodeIndex n) {
-    if (scores[n] != highest) return;
-    decision->best.Insert(n);
-    ++decision->best_count;
-  });
+  word_best_.resize(feasible.size());
+  for (size_t w = 0; w < feasible.size(); ++w) {
+    word_best_[w] = std::numeric_limits<int64_t>::min();
+    if (feasible[w] == ~uint64_t{0}) {
+      word_best_[w] = HighestOfWord(scores + w * NodeSet::kWordBits);
+    } else {
+      NodeSet::ForEachBit(feasible[w], w,
+                          [&](NodeIndex n) { word_best_[w] = std::max(word_best_[w], scores[n]); });
+    }
+    highest = std::max(highest, word_best_[w]);
+  }
+  for (size_t w = 0; w < feasible.size(); ++w) {
+    if (word_best_[w] != highest) continue;
+    NodeSet::ForEachBit(feasible[w], w, [&](NodeIndex n) {
+      if (scores[n] != highest) return;
+      decision->best.Insert(n);
+      ++decision->best_count;
+    });
+  }
 }
 
 }  // namespace berth::scheduler

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <string>
 
+#include "base/random.h"
 #include "framework/cycle.h"
 #include "framework/diagnosis.h"
-#include "scheduler/random.h"
 
 namespace berth::scheduler {
 
@@ -58,10 +58,6 @@ class Algorithm {
   void Schedule(framework::Cycle& cycle, cluster::Cluster& cluster, const cluster::Pod& pod,
                 Decision* decision, bool score_always = false);
 
-  // Rejects from `nodes` every node that is not feasible for the cycle's pod, counting pods
-  // nominated to it. For use between Schedule and the next one; verdicts are in the cycle.
-  static void Filter(framework::Cycle& cycle, cluster::Cluster& cluster, framework::NodeSet& nodes);
-
   // Where the next search starts, in the cluster's node order.
   size_t NextStart() const { return next_start_; }
 
@@ -78,8 +74,8 @@ class Algorithm {
   AlgorithmOptions options_;
   Random random_;
   size_t next_start_ = 0;
-  framework::NodeSet candidates_;          // scratch
-  std::vector<cluster::NodeIndex> order_;  // scratch
+  std::vector<int64_t> word_best_;  // scratch
+  framework::NodeSet candidates_;   // scratch
 };
 
 }  // namespace berth::scheduler

@@ -1,6 +1,7 @@
 // ProfileSet: the profiles of a configuration, ready to schedule pods of one cluster.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,9 +16,10 @@ namespace berth::scheduler {
 class ProfileSet {
  public:
   // Makes the plugins of every profile. `cluster` and `executor` (may be null) outlive the set.
+  // `seed` is for plugins that choose among equals.
   static Result<ProfileSet> Make(const config::KubeSchedulerConfiguration& config,
                                  cluster::Cluster& cluster,
-                                 framework::Executor* executor = nullptr);
+                                 framework::Executor* executor = nullptr, uint64_t seed = 0);
 
   // The cycle of the profile for `scheduler_name`, null when there is none.
   framework::Cycle* CycleFor(std::string_view scheduler_name);

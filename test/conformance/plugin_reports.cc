@@ -1,36 +1,119 @@
 #include "conformance/plugin_reports.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "cluster/object_store.h"
+#include "plugins/default_preemption/default_preemption.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/volume_binding/volume_binding.h"
 
 namespace berth::conformance {
-
 namespace {
 
-void AddVolumes(const framework::PluginState& state, ReserveResult* result) {
-  const auto* reserved = plugins::volume_binding::VolumeBinding::Reserved(state);
-  if (reserved == nullptr) return;
-  const auto key = [](const api::PersistentVolumeClaim& claim) {
-    return claim.metadata.namespace_ + "/" + claim.metadata.name;
-  };
-  for (const auto& binding : reserved->bindings) {
-    result->static_bindings[key(*binding.claim)] = binding.volume->metadata.name;
+using plugins::default_preemption::Candidate;
+using plugins::default_preemption::DefaultPreemption;
+using plugins::dynamic_resources::DynamicResources;
+using plugins::volume_binding::VolumeBinding;
+
+DefaultPreemption* PreemptionOf(const framework::Profile& profile) {
+  for (const auto& [plugin, index] : profile.post_filter) {
+    if (auto* preemption = dynamic_cast<DefaultPreemption*>(plugin)) return preemption;
   }
-  for (const auto& claim : reserved->provisions) result->provisioned.push_back(key(*claim));
-  std::sort(result->provisioned.begin(), result->provisioned.end());
+  return nullptr;
+}
+
+std::vector<std::string> Keys(const cluster::Cluster& cluster,
+                              const std::vector<cluster::PodId>& pods) {
+  std::vector<std::string> keys;
+  for (const cluster::PodId id : pods) keys.push_back(cluster.GetPod(id).Key());
+  return keys;
+}
+
+std::string KeyOf(const api::ObjectMeta& metadata) {
+  return metadata.namespace_ + "/" + metadata.name;
+}
+
+void Nominate(cluster::Cluster& cluster, cluster::PodId pod, const std::string& node) {
+  cluster.MutablePod(pod).nominated_node_name = node;
+  cluster.MutableNominations().Clear(pod);
+  if (!node.empty()) {
+    cluster.MutableNominations().Set(pod, cluster.Strings().Intern(node));
+  }
 }
 
 }  // namespace
 
-void AddReserveReport(const framework::Plugin& plugin, const framework::PluginState* state,
-                      ReserveResult* result) {
-  if (plugin.Name() == plugins::volume_binding::kName) AddVolumes(*state, result);
+void KeepReports(const framework::Profile& profile) {
+  if (auto* preemption = PreemptionOf(profile)) preemption->set_keep_report(true);
 }
 
-void AddPreemptionReport(const framework::Cycle&, const cluster::Cluster&, PreemptionOutcome*) {}
+void AddReserveReport(const framework::Plugin& plugin, const framework::PluginState* state,
+                      ReserveResult* result) {
+  if (dynamic_cast<const VolumeBinding*>(&plugin) != nullptr && state != nullptr) {
+    if (const auto* reserved = VolumeBinding::Reserved(*state)) {
+      for (const auto& binding : reserved->bindings) {
+        result->static_bindings[KeyOf(binding.claim->metadata)] = binding.volume->metadata.name;
+      }
+      for (const auto& claim : reserved->provisions) {
+        result->provisioned.push_back(KeyOf(claim->metadata));
+      }
+      std::sort(result->provisioned.begin(), result->provisioned.end());
+    }
+  }
+  if (dynamic_cast<const DynamicResources*>(&plugin) != nullptr) {
+    result->allocated_devices = DynamicResources::ReservedDevices(state);
+  }
+}
 
-void ApplyPostFilter(cluster::Cluster&, cluster::PodId, const framework::PostFilterResult&,
-                     const std::optional<PreemptionOutcome>&, PreemptionOutcome*) {}
+void AddPreemptionReport(const framework::Cycle& cycle, const cluster::Cluster& cluster,
+                         PreemptionOutcome* outcome) {
+  const DefaultPreemption* preemption = PreemptionOf(cycle.profile());
+  if (preemption == nullptr) return;
+  const auto& report = preemption->report();
+  for (const Candidate& candidate : report.candidates) {
+    outcome->candidates.push_back({cluster.NodeName(candidate.node),
+                                   Keys(cluster, candidate.victims), candidate.pdb_violations});
+  }
+  std::sort(outcome->candidates.begin(), outcome->candidates.end(),
+            [](const auto& a, const auto& b) { return a.node < b.node; });
+  for (const auto& [node, status] : report.not_candidates) {
+    StatusResult& result = outcome->node_status[cluster.NodeName(node)];
+    result.code = framework::CodeName(status.code());
+    result.plugin = status.plugin();
+    result.reasons = status.reasons();
+    std::sort(result.reasons.begin(), result.reasons.end());
+  }
+  for (const size_t i : report.best) {
+    outcome->best.push_back(cluster.NodeName(report.candidates[i].node));
+  }
+  std::sort(outcome->best.begin(), outcome->best.end());
+}
+
+void ApplyPostFilter(framework::Cycle& cycle, cluster::Cluster& cluster, cluster::PodId pod,
+                     const framework::PostFilterResult& proposal, PreemptionOutcome* outcome) {
+  using Nomination = framework::PostFilterResult::Nomination;
+  if (proposal.deallocated_claim != nullptr) {
+    cluster.MutableObjects().resource_claims.Set(proposal.deallocated_claim);
+  }
+  if (proposal.nomination == Nomination::kClear) Nominate(cluster, pod, "");
+  if (proposal.nomination != Nomination::kSet || outcome->best.empty()) return;
+  outcome->nominated_node = outcome->best.front();
+  const auto& candidates = PreemptionOf(cycle.profile())->report().candidates;
+  const auto chosen = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return cluster.NodeName(c.node) == outcome->nominated_node;
+  });
+  outcome->victims = Keys(cluster, chosen->victims);
+  const int32_t priority = cluster.GetPod(pod).shape->priority;
+  const auto* rivals = cluster.Nominated().On(cluster.Strings().Intern(outcome->nominated_node));
+  const std::vector<cluster::PodId> nominated = rivals ? *rivals : std::vector<cluster::PodId>();
+  for (const cluster::PodId rival : nominated) {
+    if (cluster.GetPod(rival).shape->priority < priority) Nominate(cluster, rival, "");
+  }
+  for (const cluster::PodId victim : std::vector(chosen->victims)) cluster.RemovePod(victim);
+  Nominate(cluster, pod, outcome->nominated_node);
+}
 
 }  // namespace berth::conformance

@@ -2,13 +2,14 @@
 // preemption candidates.
 #pragma once
 
-#include <optional>
-
 #include "cluster/cluster.h"
 #include "conformance/results.h"
 #include "framework/cycle.h"
 
 namespace berth::conformance {
+
+// Makes the plugins of a profile keep what the reports below need.
+void KeepReports(const framework::Profile& profile);
 
 // Adds what `plugin` has just reserved.
 void AddReserveReport(const framework::Plugin& plugin, const framework::PluginState* state,
@@ -20,8 +21,7 @@ void AddPreemptionReport(const framework::Cycle& cycle, const cluster::Cluster& 
 
 // Carries out what PostFilter proposed for `pod`, at once and for the first of the best candidates,
 // as the recording does: nominations are moved, victims deleted, claims deallocated.
-void ApplyPostFilter(cluster::Cluster& cluster, cluster::PodId pod,
-                     const framework::PostFilterResult& proposal,
-                     const std::optional<PreemptionOutcome>& recorded, PreemptionOutcome* outcome);
+void ApplyPostFilter(framework::Cycle& cycle, cluster::Cluster& cluster, cluster::PodId pod,
+                     const framework::PostFilterResult& proposal, PreemptionOutcome* outcome);
 
 }  // namespace berth::conformance

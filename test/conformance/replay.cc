@@ -8,6 +8,7 @@
 #include "api/json_dom.h"
 #include "cluster/load.h"
 #include "conformance/plugin_reports.h"
+#include "framework/nominated_filter.h"
 #include "framework/post_filter.h"
 
 namespace berth::conformance {
@@ -117,6 +118,7 @@ Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {
   profiles_ = std::make_unique<scheduler::ProfileSet>(std::move(*profiles));
   for (const auto& profile : profiles_->Profiles()) {
     profiles_->CycleFor(profile->Name())->set_keep_raw(true);
+    KeepReports(*profile);
   }
   return {};
 }
@@ -145,7 +147,7 @@ bool Replay::Gated(const framework::Cycle& cycle, const cluster::Pod& pod,
   return false;
 }
 
-PodResult Replay::Schedule(PodId id, int32_t attempt, const PodResult& recorded) {
+PodResult Replay::Schedule(PodId id, int32_t attempt) {
   PodResult result;
   const cluster::Pod& pod = cluster_.GetPod(id);
   result.pod = pod.Key();
@@ -171,7 +173,7 @@ PodResult Replay::Schedule(PodId id, int32_t attempt, const PodResult& recorded)
       ClearNomination(id);
       break;
     case scheduler::Outcome::kUnschedulable:
-      Fail(*cycle, id, recorded, &result);
+      Fail(*cycle, id, &result);
       break;
     case scheduler::Outcome::kScheduled:
       result.feasible = Names(decision_.feasible);
@@ -202,7 +204,7 @@ void Replay::ReportFilter(framework::Cycle& cycle, PodResult* result) {
   NodeSet passed = decision_.feasible;
   if (decision_.nominated_first) {
     passed = asked;
-    scheduler::Algorithm::Filter(cycle, cluster_, passed);
+    framework::FilterWithNominated(cycle, cluster_, passed);
   }
   cluster_.Nodes().ForEach([&](NodeIndex n) {
     StatusResult& status = result->filter[cluster_.NodeName(n)];
@@ -273,7 +275,7 @@ void Replay::Commit(framework::Cycle& cycle, PodId id, PodResult* result) {
   }
 }
 
-void Replay::Fail(framework::Cycle& cycle, PodId id, const PodResult& recorded, PodResult* result) {
+void Replay::Fail(framework::Cycle& cycle, PodId id, PodResult* result) {
   framework::Diagnosis& diagnosis = decision_.diagnosis;
   result->unschedulable_plugins.assign(diagnosis.unschedulable_plugins.begin(),
                                        diagnosis.unschedulable_plugins.end());
@@ -285,18 +287,17 @@ void Replay::Fail(framework::Cycle& cycle, PodId id, const PodResult& recorded, 
     const framework::Status status =
         framework::RunPostFilter(cycle, cluster_, diagnosis, &proposal);
     PreemptionOutcome& outcome = result->preemption.emplace();
+    outcome.code = "Success";
     if (!status.Ok()) {
       const StatusResult refused = ToResult(status);
       outcome.code = refused.code;
       outcome.plugin = refused.plugin;
       outcome.reasons = refused.reasons;
-    } else {
-      outcome.code = "Success";
     }
     outcome.message = status.Message();
     diagnosis.post_filter_message = outcome.message;
     AddPreemptionReport(cycle, cluster_, &outcome);
-    ApplyPostFilter(cluster_, id, proposal, recorded.preemption, &outcome);
+    ApplyPostFilter(cycle, cluster_, id, proposal, &outcome);
   }
   result->message =
       diagnosis.post_filter_message.empty() ? before : before + " " + diagnosis.post_filter_message;

@@ -38,8 +38,7 @@ class Replay {
   void ReportFilter(framework::Cycle& cycle, PodResult* result);
   void ReportScores(const framework::Cycle& cycle, PodResult* result) const;
   void Commit(framework::Cycle& cycle, cluster::PodId id, PodResult* result);
-  void Fail(framework::Cycle& cycle, cluster::PodId id, const PodResult& recorded,
-            PodResult* result);
+  void Fail(framework::Cycle& cycle, cluster::PodId id, PodResult* result);
   void ClearNomination(cluster::PodId id);
   std::vector<std::string> Names(const framework::NodeSet& nodes) const;
 

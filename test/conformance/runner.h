@@ -1,12 +1,14 @@
-// The modes of berth-conformance. Each prints "WHAT matched N/M" per group and the first differences with both sides,
-// and returns the process exit code: 0 all matched, 1 differences, 2 the input could not be read.
+// The modes of berth-conformance. Each prints "WHAT matched N/M" per group and the first
+// differences with both sides, and returns the process exit code: 0 all matched, 1 differences, 2
+// the input could not be read.
 #pragma once
 
 #include <string>
 
 namespace berth::conformance {
 
-// Scheduling decisions: cases and expected results as JSON lines. `results` (may be empty): where to write ours.
+// Scheduling decisions: cases and expected results as JSON lines. `results` (may be empty): where
+// to write ours.
 int RunCases(const std::string& cases, const std::string& expected, const std::string& results);
 
 // Quantities, selectors, pod requests and other values.

@@ -10,15 +10,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "base/wrap.h"
+#include "base/vectorize.h"
 #include "plugins/node_resources/allocation.h"
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define BERTH_VECTORIZED __attribute__((target_clones("avx2", "default")))
-#else
-#define BERTH_VECTORIZED
-#endif
 
 namespace berth::plugins::node_resources {
 namespace {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/resource_name.h"
+#include "base/vectorize.h"
 #include "base/wrap.h"
 
 namespace berth::plugins::node_resources {
@@ -18,6 +19,35 @@ using framework::Code;
 // when someone reads them.
 constexpr size_t kReasonBits = 48;
 constexpr uint16_t kRecompute = 0xffff;
+
+constexpr size_t kLanes = framework::NodeSet::kWordBits;
+// Differences of three amounts below this cannot overflow.
+constexpr uint64_t kSafe = uint64_t{1} << 61;
+
+// Is there enough of one resource on all 64 nodes? A quick look that answers for most words; false
+// may also mean that amounts are too large for it.
+BERTH_VECTORIZED bool AllHave(const int64_t* allocatable, const int64_t* requested,
+                              int64_t amount) {
+  uint64_t seen = static_cast<uint64_t>(amount);
+  int64_t lacking = 0;
+  for (size_t i = 0; i < kLanes; ++i) {
+    const auto a = static_cast<uint64_t>(allocatable[i]);
+    const auto r = static_cast<uint64_t>(requested[i]);
+    seen |= a | r;
+    lacking |= static_cast<int64_t>(a - r - static_cast<uint64_t>(amount));
+  }
+  return seen < kSafe && lacking >= 0;
+}
+
+// The nodes that have not enough, one bit each.
+uint64_t Lacking(const int64_t* allocatable, const int64_t* requested, int64_t amount) {
+  if (AllHave(allocatable, requested, amount)) return 0;
+  uint64_t lacking = 0;
+  for (size_t i = 0; i < kLanes; ++i) {
+    lacking |= uint64_t{amount > WrapSub(allocatable[i], requested[i])} << i;
+  }
+  return lacking;
+}
 
 }  // namespace
 
@@ -108,7 +138,6 @@ framework::Status Fit::PreFilter(const framework::CycleContext& c, framework::Pl
 
 void Fit::Filter(const framework::CycleContext& c, const framework::PluginState* state,
                  framework::FilterBatch& batch) const {
-  constexpr size_t kBits = framework::NodeSet::kWordBits;
   const State& s = *static_cast<const State*>(state);
   const int64_t* count = c.cluster.PodCount().data();
   const int64_t* allowed = c.cluster.AllowedPods().data();
@@ -116,17 +145,10 @@ void Fit::Filter(const framework::CycleContext& c, const framework::PluginState*
     const uint64_t word = batch.Word(w);
     if (word == 0) continue;
     // All 64 rows at once, feasible or not: branch-free beats picking.
-    const size_t first = w * kBits;
-    uint64_t failed = 0;
-    for (size_t i = 0; i < kBits; ++i) {
-      failed |= uint64_t{count[first + i] >= allowed[first + i]} << i;
-    }
+    const size_t first = w * kLanes;
+    uint64_t failed = Lacking(allowed + first, count + first, 1);
     for (const State::Need& need : s.needs) {
-      const int64_t* allocatable = need.allocatable + first;
-      const int64_t* requested = need.requested + first;
-      for (size_t i = 0; i < kBits; ++i) {
-        failed |= uint64_t{need.amount > WrapSub(allocatable[i], requested[i])} << i;
-      }
+      failed |= Lacking(need.allocatable + first, need.requested + first, need.amount);
     }
     framework::NodeSet::ForEachBit(failed & word, w,
                                    [&](NodeIndex n) { s.Reject(c.cluster, n, batch); });

@@ -1,10 +1,10 @@
-// Random: the scheduler's only source of chance, a function of its seed and of how often it was
+// Random: the only source of chance, a function of its seed and of how often it was
 // asked.
 #pragma once
 
 #include <cstdint>
 
-namespace berth::scheduler {
+namespace berth {
 
 class Random {
  public:
@@ -35,4 +35,4 @@ class Random {
   uint64_t state_;
 };
 
-}  // namespace berth::scheduler
+}  // namespace berth

@@ -1,0 +1,67 @@
+// DefaultPreemption: makes room for a pod by deleting less important ones from one node.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "framework/profile.h"
+#include "plugins/default_preemption/dry_run.h"
+
+namespace berth::plugins::default_preemption {
+
+inline constexpr std::string_view kName = "DefaultPreemption";
+
+// Of the candidates, those that hurt least: fewest broken budgets, lowest highest priority, lowest
+// sum of priorities, fewest victims, youngest important victims. More than one when they are equal
+// in all of that.
+std::vector<size_t> LeastHarmful(const cluster::Cluster& cluster,
+                                 const std::vector<Candidate>& candidates);
+
+class DefaultPreemption final : public framework::PostFilterPlugin,
+                                public framework::PreEnqueuePlugin {
+ public:
+  DefaultPreemption(const config::DefaultPreemptionArgs& args, uint64_t seed)
+      : args_(args), random_(seed) {}
+
+  std::string_view Name() const override { return kName; }
+
+  // A pod waits here only while the deletion of its victims is under way; nothing is under way
+  // between calls.
+  framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod&) const override {
+    return {};
+  }
+
+  framework::Status PostFilter(framework::Cycle& cycle, cluster::Cluster& cluster,
+                               const framework::Diagnosis& diagnosis,
+                               framework::PostFilterResult* result) override;
+
+  // What the last PostFilter looked at, for reports. Kept only when asked for.
+  struct Report {
+    std::vector<Candidate> candidates;
+    std::vector<size_t> best;  // positions in candidates
+    std::vector<std::pair<cluster::NodeIndex, framework::Status>> not_candidates;
+  };
+  void set_keep_report(bool keep) { keep_report_ = keep; }
+  const Report& report() const { return report_; }
+
+ private:
+  // Why the pod may not preempt at all; empty when it may.
+  static std::string NotEligible(const framework::Cycle& cycle, const cluster::Cluster& cluster,
+                                 const framework::Diagnosis& diagnosis);
+  size_t CandidatesWanted(size_t nodes) const;
+
+  config::DefaultPreemptionArgs args_;
+  Random random_;
+  DisruptionBudgets budgets_;
+  bool keep_report_ = false;
+  Report report_;
+};
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                const framework::PluginHandle&);
+
+}  // namespace berth::plugins::default_preemption

@@ -1,0 +1,36 @@
+// DisruptionBudgets: which victims would break a PodDisruptionBudget.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/label_selector.h"
+#include "api/policy/pod_disruption_budget.h"
+#include "cluster/cluster.h"
+
+namespace berth::plugins::default_preemption {
+
+class DisruptionBudgets {
+ public:
+  // Takes up the budgets of the cluster if they have changed.
+  void Refresh(const cluster::Cluster& cluster);
+
+  // Splits `pods` (most important first) into those beyond some budget and the others, both in
+  // order. Each pod uses up one disruption of every budget that covers it.
+  void Split(const cluster::Cluster& cluster, const std::vector<cluster::PodId>& pods,
+             std::vector<cluster::PodId>* violating, std::vector<cluster::PodId>* others) const;
+
+ private:
+  struct Budget {
+    std::string namespace_;
+    api::Selector selector;
+    std::vector<std::string> disrupted;  // names the API server has counted already, sorted
+    int32_t allowed = 0;
+  };
+
+  std::vector<Budget> budgets_;
+  uint64_t generation_ = UINT64_MAX;
+};
+
+}  // namespace berth::plugins::default_preemption

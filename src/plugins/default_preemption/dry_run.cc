@@ -1,0 +1,104 @@
+#include "plugins/default_preemption/dry_run.h"
+
+#include <algorithm>
+
+#include "framework/nominated_filter.h"
+
+namespace berth::plugins::default_preemption {
+
+using cluster::PodId;
+
+bool MoreImportant(const cluster::Pod& a, const cluster::Pod& b) {
+  if (a.shape->priority != b.shape->priority) return a.shape->priority > b.shape->priority;
+  // A pod that has not started yet starts now, later than all others.
+  if (a.start_time.IsZero() || b.start_time.IsZero()) return !a.start_time.IsZero();
+  return a.start_time < b.start_time;
+}
+
+bool DryRun::SelectVictims(cluster::NodeIndex node, Candidate* candidate, NoCandidate* why) {
+  node_ = node;
+  failed_ = false;
+  removed_.clear();
+  const std::vector<PodId> order = cluster_.Record(node).pods;
+  const framework::Verdict before = cycle_.verdicts()[node];
+  const bool found = Select(candidate, why);
+  while (!removed_.empty()) PutBack(removed_.back().first);
+  cluster_.RestorePodOrder(node, order);
+  cycle_.mutable_verdicts()[node] = before;
+  return found;
+}
+
+bool DryRun::Select(Candidate* candidate, NoCandidate* why) {
+  const int32_t priority = cycle_.context().shape.priority;
+  std::vector<PodId> potential;
+  for (const PodId id : cluster_.Record(node_).pods) {
+    if (cluster_.GetPod(id).shape->priority < priority) potential.push_back(id);
+  }
+  if (potential.empty()) {
+    why->no_victims = true;
+    return false;
+  }
+  for (const PodId id : potential) {
+    if (!Remove(id)) break;
+  }
+  if (failed_ || !framework::FeasibleWithNominated(cycle_, cluster_, node_)) {
+    why->verdict = cycle_.verdicts()[node_];
+    return false;
+  }
+  const auto more_important = [&](PodId a, PodId b) {
+    return MoreImportant(cluster_.GetPod(a), cluster_.GetPod(b));
+  };
+  std::stable_sort(potential.begin(), potential.end(), more_important);
+  std::vector<PodId> violating;
+  std::vector<PodId> others;
+  budgets_.Split(cluster_, potential, &violating, &others);
+  candidate->node = node_;
+  candidate->victims.clear();
+  candidate->pdb_violations = 0;
+  for (const PodId id : violating) {
+    if (Reprieve(id)) continue;
+    candidate->victims.push_back(id);
+    ++candidate->pdb_violations;
+  }
+  for (const PodId id : others) {
+    if (!Reprieve(id)) candidate->victims.push_back(id);
+  }
+  if (failed_) {
+    why->verdict = cycle_.verdicts()[node_];
+    return false;
+  }
+  if (!violating.empty() && !others.empty()) {
+    std::stable_sort(candidate->victims.begin(), candidate->victims.end(), more_important);
+  }
+  return true;
+}
+
+bool DryRun::Remove(PodId id) {
+  removed_.emplace_back(id, cluster_.GetPod(id).assumed);
+  cluster_.Unplace(id);
+  return !Fails(cycle_.RemovePod(cluster_.GetPod(id), node_));
+}
+
+bool DryRun::PutBack(PodId id) {
+  const auto it = std::find_if(removed_.begin(), removed_.end(),
+                               [&](const auto& entry) { return entry.first == id; });
+  cluster_.Place(id, node_, it->second);
+  removed_.erase(it);
+  return !Fails(cycle_.AddPod(cluster_.GetPod(id), node_));
+}
+
+bool DryRun::Reprieve(PodId id) {
+  if (failed_ || !PutBack(id)) return false;
+  if (framework::FeasibleWithNominated(cycle_, cluster_, node_)) return true;
+  Remove(id);
+  return false;
+}
+
+bool DryRun::Fails(const framework::Status& status) {
+  if (status.Ok()) return false;
+  cycle_.RejectWithError(status, node_);
+  failed_ = true;
+  return true;
+}
+
+}  // namespace berth::plugins::default_preemption

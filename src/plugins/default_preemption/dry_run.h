@@ -1,0 +1,57 @@
+// DryRun: what if the less important pods of one node were gone?
+//
+// Pods are taken off the node in the cluster itself and put back: columns, counters and plugin
+// states follow as they would for real, and nothing is copied.
+#pragma once
+
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "framework/cycle.h"
+#include "plugins/default_preemption/disruption_budgets.h"
+
+namespace berth::plugins::default_preemption {
+
+// The victims on one node, if the pod fits there without them.
+struct Candidate {
+  cluster::NodeIndex node = cluster::kNoNode;
+  std::vector<cluster::PodId> victims;  // most important first
+  int64_t pdb_violations = 0;
+};
+
+// Why a node is no candidate.
+struct NoCandidate {
+  bool no_victims = false;     // nothing there is less important than the pod
+  framework::Verdict verdict;  // else: why the pod does not fit even without them
+};
+
+// Does preemption spare `a` rather than `b`: higher priority, then longer running?
+bool MoreImportant(const cluster::Pod& a, const cluster::Pod& b);
+
+class DryRun {
+ public:
+  DryRun(framework::Cycle& cycle, cluster::Cluster& cluster, const DisruptionBudgets& budgets)
+      : cycle_(cycle), cluster_(cluster), budgets_(budgets) {}
+
+  // Finds the smallest set of victims on `node`, sparing the important and those whose disruption
+  // budget is used up as far as possible. True: `candidate` is filled; false: `why` is. The cluster
+  // and the cycle are as before.
+  bool SelectVictims(cluster::NodeIndex node, Candidate* candidate, NoCandidate* why);
+
+ private:
+  bool Remove(cluster::PodId pod);
+  bool PutBack(cluster::PodId pod);
+  // Puts `pod` back if the cycle's pod still fits then; true when it does.
+  bool Reprieve(cluster::PodId pod);
+  bool Fails(const framework::Status& status);
+  bool Select(Candidate* candidate, NoCandidate* why);
+
+  framework::Cycle& cycle_;
+  cluster::Cluster& cluster_;
+  const DisruptionBudgets& budgets_;
+  cluster::NodeIndex node_ = cluster::kNoNode;
+  std::vector<std::pair<cluster::PodId, bool>> removed_;  // with Pod::assumed
+  bool failed_ = false;                                   // a plugin could not follow
+};
+
+}  // namespace berth::plugins::default_preemption

@@ -273,7 +273,7 @@ const api::PersistentVolume* PodVolumes::FindVolume(const cluster::Cluster& clus
   if (unbound.available == nullptr) return nullptr;
   const VolumeIndex::Available* smallest = nullptr;
   const auto consider = [&](const VolumeIndex::Available& available) {
-    if (smallest == nullptr || available.capacity < smallest->capacity) smallest = &available;
+    if (smallest == nullptr || VolumeIndex::Before(available, *smallest)) smallest = &available;
   };
   unbound.available->index.ForEach(n, [&](uint32_t slot) {
     const VolumeIndex::Group& group = unbound.available->groups[slot];

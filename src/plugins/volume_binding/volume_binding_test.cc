@@ -1,5 +1,7 @@
 #include "plugins/volume_binding/volume_binding.h"
 
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "plugins/common/volume_claims.h"
@@ -320,6 +322,62 @@ TEST_F(Binding, ObjectsWithoutAVersionCannotBeAssumed) {
             "error parsing ResourceVersion \"x\" for v1.PersistentVolume \"pv\": "
             "strconv.ParseInt: parsing \"x\": invalid syntax");
   EXPECT_EQ(plugin_.Reserved("p1"), nullptr);
+}
+
+// After any sequence of events the indexes kept give the answers of a plugin that starts afresh.
+TEST_F(Binding, KeptIndexesEqualNewOnes) {
+  std::mt19937 random(11);
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const auto zone = [&] { return std::string(1, static_cast<char>('a' + pick(3))); };
+  world_.objects().csi_drivers.Set(
+      Parse<api::CSIDriver>("{'metadata':{'name':'d'},'spec':{'storageCapacity':true}}"));
+  const std::string wanted = Uses("x") + "," + Uses("y") + "," + Uses("z");
+  const auto decide = [&](VolumeBinding& plugin, cluster::PodId pod) {
+    PluginRun run(plugin, world_.cluster, pod);
+    std::string text = run.Run();
+    for (const auto n : {a_, b_}) {
+      if (!text.starts_with("a ") || !run.Filter().at(world_.cluster.NodeName(n)).empty()) continue;
+      EXPECT_TRUE(plugin.Reserve(run.context(), run.state(), n).Ok());
+      for (const auto& b : VolumeBinding::Reserved(*run.state())->bindings) {
+        text += " " + b.claim->metadata.name + "=" + b.volume->metadata.name;
+      }
+      plugin.Unreserve(run.context(), run.state(), n);
+    }
+    return text;
+  };
+  int version = 10;
+  for (int step = 0; step < 800; ++step) {
+    const std::string volume = "pv-" + std::to_string(pick(12));
+    switch (pick(6)) {
+      case 0:
+      case 1:
+        Volume(volume, std::to_string(1 + pick(9)) + "Gi",
+               pick(3) == 0 ? ""
+                            : AffinityTo(zone()) +
+                                  (pick(5) == 0 ? ",'claimRef':{'name':'x','namespace':'ns'}" : ""),
+               "", ++version);
+        break;
+      case 2:
+        world_.objects().persistent_volumes.Remove("", volume);
+        break;
+      case 3:
+        Claim(std::string(1, static_cast<char>('x' + pick(3))), pick(3) == 0 ? "csi" : "local",
+              std::to_string(1 + pick(6)) + "Gi");
+        break;
+      case 4:
+        world_.objects().csi_storage_capacities.Set(Parse<api::CSIStorageCapacity>(
+            "{'metadata':{'name':'c" + std::to_string(pick(3)) +
+            "','namespace':'x'},'storageClassName':'csi','capacity':'" + std::to_string(pick(7)) +
+            "Gi','nodeTopology':{'matchLabels':{'zone':'" + zone() + "'}}}"));
+        break;
+      default:
+        world_.objects().csi_storage_capacities.Remove("x", "c" + std::to_string(pick(3)));
+    }
+    const auto pod = world_.Pod("p", wanted);
+    VolumeBinding afresh(600);
+    EXPECT_EQ(decide(plugin_, pod), decide(afresh, pod)) << "step " << step;
+    world_.cluster.RemovePod(pod);
+  }
 }
 
 // --- After Reserve

@@ -21,11 +21,6 @@ std::string ClaimKey(std::string_view namespace_, std::string_view name) {
   return key;
 }
 
-bool Before(const VolumeIndex::Available& a, const VolumeIndex::Available& b) {
-  const int order = a.capacity.Compare(b.capacity);
-  return order != 0 ? order < 0 : a.volume->metadata.name < b.volume->metadata.name;
-}
-
 std::string_view ModeOr(const std::optional<std::string>& mode) {
   return mode ? std::string_view(*mode) : std::string_view("Filesystem");
 }
@@ -94,6 +89,11 @@ bool VolumeDemand::Accepts(const AvailableVolume& available) const {
   return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
     return std::find(modes.begin(), modes.end(), mode) != modes.end();
   });
+}
+
+bool VolumeIndex::Before(const Available& a, const Available& b) {
+  const int order = a.capacity.Compare(b.capacity);
+  return order != 0 ? order < 0 : a.volume->metadata.name < b.volume->metadata.name;
 }
 
 const VolumeIndex::Class* VolumeIndex::Find(std::string_view storage_class) const {

@@ -66,10 +66,12 @@ class VolumeDemand {
 class VolumeIndex {
  public:
   using Available = AvailableVolume;
+  // The order in which volumes are preferred: by capacity, then by name.
+  static bool Before(const Available& a, const Available& b);
   struct Group {
     std::string key;  // the affinity, as text
     LabelTerms terms;
-    std::vector<Available> volumes;  // by capacity, then by name; empty: a free slot
+    std::vector<Available> volumes;  // preferred ones first; empty: a free slot
   };
   struct Class {
     std::vector<Group> groups;

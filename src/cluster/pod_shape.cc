@@ -84,10 +84,13 @@ void WriteStatus(const api::PodStatus& status, KeyWriter& key) {
   for (const auto* list : {&status.init_container_statuses, &status.container_statuses}) {
     for (const api::ContainerStatus& c : *list) {
       if (c.allocated_resources.empty() && !c.resources) continue;
+      key.Text("c");
       key.Text(c.name);
       key.Resources(c.allocated_resources);
+      key.Number(c.resources ? 1 : 0);
       if (c.resources) key.Resources(c.resources->requests);
     }
+    key.Text("");
   }
   for (const api::PodCondition& c : status.conditions) {
     if (c.type != "PodResizePending" && c.type != "PodResizeInProgress") continue;

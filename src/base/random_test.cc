@@ -1,11 +1,11 @@
-#include "scheduler/random.h"
+#include "base/random.h"
 
 #include <array>
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
-namespace berth::scheduler {
+namespace berth {
 namespace {
 
 TEST(Random, StaysBelowTheBound) {
@@ -40,4 +40,4 @@ TEST(Random, GivesEveryNumberItsShare) {
 }
 
 }  // namespace
-}  // namespace berth::scheduler
+}  // namespace berth

@@ -37,6 +37,8 @@ std::string Headline(const Report& report, const ReportTextOptions& o) {
   };
   add(report.unschedulable, "unschedulable", Tone::kBad);
   add(report.gated, "gated", Tone::kWarn);
+  add(report.preempted, "preempted again", Tone::kWarn);
+  add(report.foreign, "left to other schedulers", Tone::kDim);
   add(report.errors, "failed", Tone::kBad);
   if (o.seconds > 0 && !report.pods.empty()) {
     line += fmt::format(
@@ -112,7 +114,7 @@ std::string NotPlaced(const Report& report, const ReportTextOptions& o) {
   std::string text;
   std::map<std::pair<std::string, std::string>, int64_t> seen;
   for (const PodReport& pod : report.pods) {
-    if (pod.outcome == "Placed") continue;
+    if (pod.outcome == "Placed" || pod.outcome == "Foreign") continue;
     if (o.summary) {
       ++seen[{WorkloadOf(pod), pod.outcome + ": " + pod.message}];
       continue;

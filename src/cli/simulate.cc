@@ -196,7 +196,9 @@ int Simulate(const std::vector<std::string>& args) {
     text.seconds = seconds;
     std::fputs(ReportText(report, text).c_str(), stdout);
   }
-  return report.unschedulable + report.gated + report.errors > 0 ? kSomeUnschedulable : kAllPlaced;
+  return report.unschedulable + report.gated + report.preempted + report.errors > 0
+             ? kSomeUnschedulable
+             : kAllPlaced;
 }
 
 }  // namespace berth::cli

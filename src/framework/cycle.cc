@@ -26,6 +26,7 @@ Status Wrapped(std::string_view what, std::string_view plugin, const Status& sta
 Cycle::Cycle(const Profile& profile, Executor* executor) : profile_(profile), executor_(executor) {
   for (const auto& plugin : profile.Plugins()) states_.push_back(plugin->NewState());
   filter_skipped_.resize(states_.size());
+  pre_score_skipped_.resize(states_.size());
   score_skipped_.resize(profile.score.size());
   raw_.resize(profile.score.size());
   normalized_.resize(profile.score.size());
@@ -188,16 +189,17 @@ std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
 // -----------------------------------------------------------------------------------------------------------
 
 Status Cycle::RunPreScore(const NodeSet& feasible) {
-  std::fill(score_skipped_.begin(), score_skipped_.end(), 0);
+  std::fill(pre_score_skipped_.begin(), pre_score_skipped_.end(), 0);
   for (const auto& [plugin, index] : profile_.pre_score) {
     const Status status = plugin->PreScore(*context_, states_[index].get(), feasible);
     if (status.IsSkip()) {
-      for (size_t i = 0; i < profile_.score.size(); ++i) {
-        if (profile_.score[i].index == index) score_skipped_[i] = 1;
-      }
+      pre_score_skipped_[index] = 1;
     } else if (!status.Ok()) {
       return Wrapped("PreScore", plugin->Name(), status);
     }
+  }
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    score_skipped_[i] = pre_score_skipped_[profile_.score[i].index];
   }
   return {};
 }

@@ -63,6 +63,8 @@ class Cycle {
   Status RunScore(const NodeSet& feasible);
   // After RunScore: was this score plugin (position in profile().score) left out for this pod?
   bool ScoreSkipped(size_t i) const { return score_skipped_[i] != 0; }
+  // Did PreScore of this plugin (position in the plugin table) answer Skip?
+  bool PreScoreSkipped(uint8_t plugin) const { return pre_score_skipped_[plugin] != 0; }
   int64_t RawScore(size_t i, NodeIndex n) const { return raw_[i].Get(n); }
   int64_t NormalizedScore(size_t i, NodeIndex n) const { return Normalized(i).Get(n); }
   int64_t TotalScore(NodeIndex n) const { return total_.Get(n); }
@@ -100,7 +102,8 @@ class Cycle {
   NodeSet one_;                      // scratch of FilterOne; empty in between
   std::vector<std::string> errors_;  // texts of verdicts that no plugin gave, by reason
 
-  std::vector<uint8_t> score_skipped_;  // by position in profile_.score
+  std::vector<uint8_t> pre_score_skipped_;  // by plugin position
+  std::vector<uint8_t> score_skipped_;      // by position in profile_.score
   std::vector<ScoreColumn> raw_;
   std::vector<ScoreColumn> normalized_;
   ScoreColumn total_;

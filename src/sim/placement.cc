@@ -24,9 +24,30 @@ std::vector<PodOutcome> Placement::ScheduleAll(const std::function<void(size_t)>
   outcomes.reserve(world_.Pending().size());
   for (const PodId pod : world_.Pending()) {
     outcomes.push_back(Schedule(pod));
+    if (!outcomes.back().victims.empty()) MarkPreempted(outcomes);
     if (progress) progress(outcomes.size());
   }
   return outcomes;
+}
+
+// Pods placed earlier that had to go again. Ids of removed pods may be used anew, names are not.
+void Placement::MarkPreempted(std::vector<PodOutcome>& outcomes) {
+  for (const std::string& victim : outcomes.back().victims) {
+    for (PodOutcome& earlier : outcomes) {
+      if (earlier.kind != PodOutcome::Kind::kPlaced) continue;
+      if (earlier.namespace_ + "/" + earlier.name == victim) {
+        earlier.kind = PodOutcome::Kind::kPreempted;
+      }
+    }
+  }
+}
+
+PodOutcome Placement::Named(PodId id) const {
+  PodOutcome outcome;
+  outcome.pod = id;
+  outcome.namespace_ = world_.GetCluster().GetPod(id).namespace_();
+  outcome.name = world_.GetCluster().GetPod(id).name;
+  return outcome;
 }
 
 PodOutcome Placement::Schedule(PodId id) {
@@ -34,9 +55,8 @@ PodOutcome Placement::Schedule(PodId id) {
   const std::string& name = pod.shape->source.spec.scheduler_name;
   framework::Cycle* cycle = profiles_.CycleFor(name);
   if (cycle == nullptr) {
-    PodOutcome outcome;
-    outcome.pod = id;
-    outcome.kind = PodOutcome::Kind::kNoProfile;
+    PodOutcome outcome = Named(id);
+    outcome.kind = PodOutcome::Kind::kForeign;
     outcome.message = fmt::format("no profile for schedulerName \"{}\"", name);
     return outcome;
   }
@@ -50,8 +70,7 @@ PodOutcome Placement::Schedule(PodId id) {
 }
 
 PodOutcome Placement::Attempt(PodId id, framework::Cycle& cycle, bool* retry) {
-  PodOutcome outcome;
-  outcome.pod = id;
+  PodOutcome outcome = Named(id);
   cluster::Cluster& cluster = world_.GetCluster();
   if (Gated(cycle, cluster.GetPod(id), &outcome)) return outcome;
   algorithm_.Schedule(cycle, cluster, cluster.GetPod(id), &decision_, options_.keep_scores);

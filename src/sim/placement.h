@@ -22,9 +22,18 @@ struct PluginScore {
 
 // What became of one pod.
 struct PodOutcome {
-  enum class Kind : uint8_t { kPlaced, kUnschedulable, kGated, kError, kNoProfile };
+  enum class Kind : uint8_t {
+    kPlaced,
+    kUnschedulable,
+    kGated,
+    kPreempted,  // placed first, then deleted to make room for a later pod
+    kError,
+    kForeign,  // another scheduler's: not looked at
+  };
 
   cluster::PodId pod = cluster::kNoPod;
+  std::string namespace_;
+  std::string name;
   Kind kind = Kind::kError;
   cluster::NodeIndex node = cluster::kNoNode;
   std::string message;  // the FailedScheduling message, the gate's status or the error
@@ -55,6 +64,8 @@ class Placement {
   std::vector<PodOutcome> ScheduleAll(const std::function<void(size_t done)>& progress);
 
  private:
+  static void MarkPreempted(std::vector<PodOutcome>& outcomes);
+  PodOutcome Named(cluster::PodId pod) const;
   PodOutcome Attempt(cluster::PodId pod, framework::Cycle& cycle, bool* retry);
   bool Gated(const framework::Cycle& cycle, const cluster::Pod& pod, PodOutcome* outcome) const;
   void Place(framework::Cycle& cycle, cluster::PodId pod, PodOutcome* outcome);

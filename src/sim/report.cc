@@ -1,6 +1,7 @@
 #include "sim/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -66,10 +67,12 @@ const TypeInfo& Report::Type() {
                                    .Always(2, "placed", &Report::placed)
                                    .Always(3, "unschedulable", &Report::unschedulable)
                                    .Always(4, "gated", &Report::gated)
-                                   .Always(5, "errors", &Report::errors)
-                                   .Always(6, "pods", &Report::pods)
-                                   .Always(7, "utilization", &Report::utilization)
-                                   .Field(8, "fill", &Report::fill)
+                                   .Always(5, "preempted", &Report::preempted)
+                                   .Always(6, "errors", &Report::errors)
+                                   .Field(7, "foreign", &Report::foreign)
+                                   .Always(8, "pods", &Report::pods)
+                                   .Always(9, "utilization", &Report::utilization)
+                                   .Field(10, "fill", &Report::fill)
                                    .Build();
   return type;
 }
@@ -84,9 +87,12 @@ std::string_view OutcomeName(PodOutcome::Kind kind) {
       return "Unschedulable";
     case PodOutcome::Kind::kGated:
       return "Gated";
+    case PodOutcome::Kind::kPreempted:
+      return "Preempted";
     case PodOutcome::Kind::kError:
-    case PodOutcome::Kind::kNoProfile:
       return "Error";
+    case PodOutcome::Kind::kForeign:
+      return "Foreign";
   }
   return "";
 }
@@ -102,9 +108,14 @@ void Count(PodOutcome::Kind kind, Report* report) {
     case PodOutcome::Kind::kGated:
       ++report->gated;
       return;
+    case PodOutcome::Kind::kPreempted:
+      ++report->preempted;
+      return;
     case PodOutcome::Kind::kError:
-    case PodOutcome::Kind::kNoProfile:
       ++report->errors;
+      return;
+    case PodOutcome::Kind::kForeign:
+      ++report->foreign;
       return;
   }
 }
@@ -121,7 +132,7 @@ std::string AmountText(std::string_view resource, int64_t amount) {
 double Percent(int64_t part, int64_t whole) {
   if (whole == 0) return 0;
   const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  return static_cast<double>(static_cast<int64_t>(percent * 10 + 0.5)) / 10;
+  return std::round(percent * 10) / 10;
 }
 
 }  // namespace
@@ -155,15 +166,9 @@ Report MakeReport(const cluster::Cluster& cluster, const std::vector<PodOutcome>
   report.pods.reserve(outcomes.size());
   for (const PodOutcome& outcome : outcomes) {
     Count(outcome.kind, &report);
-    const cluster::Pod& pod = cluster.GetPod(outcome.pod);
     PodReport& line = report.pods.emplace_back();
-    // A pod that was placed and then preempted by a later one is gone.
-    if (pod.shape == nullptr) {
-      line.outcome = "Preempted";
-      continue;
-    }
-    line.namespace_ = pod.namespace_();
-    line.name = pod.name;
+    line.namespace_ = outcome.namespace_;
+    line.name = outcome.name;
     line.outcome = OutcomeName(outcome.kind);
     if (outcome.node != cluster::kNoNode) line.node = cluster.NodeName(outcome.node);
     line.score = outcome.total;

@@ -25,7 +25,7 @@ struct ScoreReport {
 struct PodReport {
   std::string namespace_;
   std::string name;
-  std::string outcome;  // Placed, Unschedulable, Gated, Error
+  std::string outcome;  // Placed, Unschedulable, Gated, Preempted, Error, Foreign
   std::string node;
   int64_t score = 0;
   int64_t feasible_nodes = 0;
@@ -62,7 +62,9 @@ struct Report {
   int64_t placed = 0;
   int64_t unschedulable = 0;
   int64_t gated = 0;
+  int64_t preempted = 0;  // placed, then deleted to make room for a later pod
   int64_t errors = 0;
+  int64_t foreign = 0;  // pods of schedulers the configuration has no profile for
   std::vector<PodReport> pods;
   std::vector<ResourceUse> utilization;
   std::optional<FillReport> fill;

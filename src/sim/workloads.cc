@@ -69,8 +69,8 @@ void ExpandOne(const api::Deployment& d, int32_t replicas, Expansion* out) {
 }
 
 void ExpandOne(const api::StatefulSet& s, int32_t replicas, Expansion* out) {
-  const int32_t start = s.spec.ordinals ? s.spec.ordinals->start : 0;
-  for (int32_t i = start; i < start + replicas; ++i) {
+  const int64_t start = s.spec.ordinals ? s.spec.ordinals->start : 0;
+  for (int64_t i = start; i < start + replicas; ++i) {
     const std::string name = fmt::format("{}-{}", s.metadata.name, i);
     api::Pod pod = PodFrom(s.spec.template_, {"apps/v1", "StatefulSet", s.metadata}, name);
     pod.metadata.labels["statefulset.kubernetes.io/pod-name"] = name;

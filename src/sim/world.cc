@@ -75,6 +75,10 @@ Result<void> World::Add(api::Object object) {
     return {};
   }
   if (auto* pod = std::get_if<api::Pod>(&object)) return AddPod(std::move(*pod));
+  if (std::holds_alternative<api::PriorityClass>(object) ||
+      std::holds_alternative<api::LimitRange>(object)) {
+    return {};
+  }
   if (!cluster::Load(cluster_, std::move(object))) CountIgnored(named.kind);
   return {};
 }
@@ -83,9 +87,11 @@ Result<void> World::Finish() {
   for (api::Object& object : by_hand_) {
     const std::string what = Describe(object);
     if (auto ok = admission_.Apply(object); !ok) return Fail(ok.error().In(what));
+    const bool admission_uses_it = std::holds_alternative<api::PriorityClass>(object) ||
+                                   std::holds_alternative<api::LimitRange>(object);
     if (auto* pod = std::get_if<api::Pod>(&object)) {
       if (auto ok = AddPod(std::move(*pod)); !ok) return Fail(ok.error().In(what));
-    } else if (!cluster::Load(cluster_, std::move(object))) {
+    } else if (!cluster::Load(cluster_, std::move(object)) && !admission_uses_it) {
       CountIgnored(what.substr(0, what.find(' ')));
     }
   }
@@ -156,7 +162,8 @@ int32_t World::Missing(const api::Object& workload) const {
   // are not guessed.
   const auto* set = std::get_if<api::ReplicaSet>(&workload);
   if (set == nullptr) return 0;
-  return std::max(0, set->spec.replicas.value_or(1) - it->second);
+  const int64_t missing = int64_t{set->spec.replicas.value_or(1)} - it->second;
+  return static_cast<int32_t>(std::max<int64_t>(0, missing));
 }
 
 void World::CountOwner(const api::ObjectMeta& metadata) {
@@ -207,6 +214,9 @@ const api::Object* World::FindWorkload(std::string_view name, std::string* why) 
 Result<cluster::PodId> World::AddPodOf(const api::Object& workload, const std::string& name) {
   Expansion one = Expand(workload, daemon_nodes_, 1);
   if (one.pods.empty()) return Fail("creates no pods");
+  if (!one.pods.front().spec.node_name.empty()) {
+    return Fail("its pods name their node, so nothing is left to decide");
+  }
   one.pods.front().metadata.name = name;
   api::Object object(std::move(one.pods.front()));
   if (auto ok = admission_.Apply(object); !ok) return Fail(ok.error());

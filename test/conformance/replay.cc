@@ -225,10 +225,8 @@ void Replay::ReportFilter(framework::Cycle& cycle, PodResult* result) {
 
 void Replay::ReportScores(const framework::Cycle& cycle, PodResult* result) const {
   const auto& plugins = cycle.profile().score;
-  for (size_t i = 0; i < plugins.size(); ++i) {
-    if (cycle.ScoreSkipped(i)) {
-      result->skipped_score_plugins.emplace_back(plugins[i].plugin->Name());
-    }
+  for (const auto& [plugin, index] : cycle.profile().pre_score) {
+    if (cycle.PreScoreSkipped(index)) result->skipped_score_plugins.emplace_back(plugin->Name());
   }
   std::sort(result->skipped_score_plugins.begin(), result->skipped_score_plugins.end());
   decision_.feasible.ForEach([&](NodeIndex n) {

@@ -23,9 +23,9 @@ class Replay {
   // The pods to schedule, in order.
   const std::vector<cluster::PodId>& Pods() const { return pods_; }
 
-  // Schedules one pod and applies the outcome. `recorded` decides between equals, so that both stay
-  // on one path.
-  PodResult Schedule(cluster::PodId id, int32_t attempt, const PodResult& recorded);
+  // Schedules one pod and applies the outcome: of equals the first by name is taken, as in the
+  // recording.
+  PodResult Schedule(cluster::PodId id, int32_t attempt);
 
  private:
   Replay() : algorithm_({.percentage_of_nodes_to_score = 100}) {}

@@ -18,13 +18,6 @@ using plugins::default_preemption::DefaultPreemption;
 using plugins::dynamic_resources::DynamicResources;
 using plugins::volume_binding::VolumeBinding;
 
-DefaultPreemption* PreemptionOf(const framework::Profile& profile) {
-  for (const auto& [plugin, index] : profile.post_filter) {
-    if (auto* preemption = dynamic_cast<DefaultPreemption*>(plugin)) return preemption;
-  }
-  return nullptr;
-}
-
 std::vector<std::string> Keys(const cluster::Cluster& cluster,
                               const std::vector<cluster::PodId>& pods) {
   std::vector<std::string> keys;
@@ -46,8 +39,15 @@ void Nominate(cluster::Cluster& cluster, cluster::PodId pod, const std::string& 
 
 }  // namespace
 
-void KeepReports(const framework::Profile& profile) {
-  if (auto* preemption = PreemptionOf(profile)) preemption->set_keep_report(true);
+DefaultPreemption::Report EvaluatePreemption(framework::Cycle& cycle, cluster::Cluster& cluster,
+                                             const framework::Diagnosis& diagnosis) {
+  // The recording asks the plugin even where the profile has it at another point only.
+  for (const auto& plugin : cycle.profile().Plugins()) {
+    if (auto* preemption = dynamic_cast<DefaultPreemption*>(plugin.get())) {
+      return preemption->Evaluate(cycle, cluster, diagnosis);
+    }
+  }
+  return {};
 }
 
 void AddReserveReport(const framework::Plugin& plugin, const framework::PluginState* state,
@@ -68,11 +68,8 @@ void AddReserveReport(const framework::Plugin& plugin, const framework::PluginSt
   }
 }
 
-void AddPreemptionReport(const framework::Cycle& cycle, const cluster::Cluster& cluster,
+void AddPreemptionReport(const DefaultPreemption::Report& report, const cluster::Cluster& cluster,
                          PreemptionOutcome* outcome) {
-  const DefaultPreemption* preemption = PreemptionOf(cycle.profile());
-  if (preemption == nullptr) return;
-  const auto& report = preemption->report();
   for (const Candidate& candidate : report.candidates) {
     outcome->candidates.push_back({cluster.NodeName(candidate.node),
                                    Keys(cluster, candidate.victims), candidate.pdb_violations});
@@ -92,8 +89,9 @@ void AddPreemptionReport(const framework::Cycle& cycle, const cluster::Cluster& 
   std::sort(outcome->best.begin(), outcome->best.end());
 }
 
-void ApplyPostFilter(framework::Cycle& cycle, cluster::Cluster& cluster, cluster::PodId pod,
-                     const framework::PostFilterResult& proposal, PreemptionOutcome* outcome) {
+void ApplyPostFilter(const DefaultPreemption::Report& report, cluster::Cluster& cluster,
+                     cluster::PodId pod, const framework::PostFilterResult& proposal,
+                     PreemptionOutcome* outcome) {
   using Nomination = framework::PostFilterResult::Nomination;
   if (proposal.deallocated_claim != nullptr) {
     cluster.MutableObjects().resource_claims.Set(proposal.deallocated_claim);
@@ -101,7 +99,7 @@ void ApplyPostFilter(framework::Cycle& cycle, cluster::Cluster& cluster, cluster
   if (proposal.nomination == Nomination::kClear) Nominate(cluster, pod, "");
   if (proposal.nomination != Nomination::kSet || outcome->best.empty()) return;
   outcome->nominated_node = outcome->best.front();
-  const auto& candidates = PreemptionOf(cycle.profile())->report().candidates;
+  const auto& candidates = report.candidates;
   const auto chosen = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
     return cluster.NodeName(c.node) == outcome->nominated_node;
   });

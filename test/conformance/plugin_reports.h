@@ -5,23 +5,28 @@
 #include "cluster/cluster.h"
 #include "conformance/results.h"
 #include "framework/cycle.h"
+#include "framework/diagnosis.h"
+#include "plugins/default_preemption/default_preemption.h"
 
 namespace berth::conformance {
-
-// Makes the plugins of a profile keep what the reports below need.
-void KeepReports(const framework::Profile& profile);
 
 // Adds what `plugin` has just reserved.
 void AddReserveReport(const framework::Plugin& plugin, const framework::PluginState* state,
                       ReserveResult* result);
 
-// Adds the candidates preemption has looked at.
-void AddPreemptionReport(const framework::Cycle& cycle, const cluster::Cluster& cluster,
-                         PreemptionOutcome* outcome);
+// What preemption would look at for the cycle's pod; empty when the profile has no
+// DefaultPreemption.
+plugins::default_preemption::DefaultPreemption::Report EvaluatePreemption(
+    framework::Cycle& cycle, cluster::Cluster& cluster, const framework::Diagnosis& diagnosis);
+
+// Adds the candidates of `report`.
+void AddPreemptionReport(const plugins::default_preemption::DefaultPreemption::Report& report,
+                         const cluster::Cluster& cluster, PreemptionOutcome* outcome);
 
 // Carries out what PostFilter proposed for `pod`, at once and for the first of the best candidates,
 // as the recording does: nominations are moved, victims deleted, claims deallocated.
-void ApplyPostFilter(framework::Cycle& cycle, cluster::Cluster& cluster, cluster::PodId pod,
+void ApplyPostFilter(const plugins::default_preemption::DefaultPreemption::Report& report,
+                     cluster::Cluster& cluster, cluster::PodId pod,
                      const framework::PostFilterResult& proposal, PreemptionOutcome* outcome);
 
 }  // namespace berth::conformance

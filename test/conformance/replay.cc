@@ -1,6 +1,8 @@
 #include "conformance/replay.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -118,7 +120,6 @@ Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {
   profiles_ = std::make_unique<scheduler::ProfileSet>(std::move(*profiles));
   for (const auto& profile : profiles_->Profiles()) {
     profiles_->CycleFor(profile->Name())->set_keep_raw(true);
-    KeepReports(*profile);
   }
   return {};
 }
@@ -206,6 +207,16 @@ void Replay::ReportFilter(framework::Cycle& cycle, PodResult* result) {
     passed = asked;
     framework::FilterWithNominated(cycle, cluster_, passed);
   }
+  // With the nominated node taken, nobody was told about the nodes PreFilter left out.
+  StatusResult absent = ToResult(decision_.diagnosis.absent);
+  if (decision_.nominated_first) {
+    std::set<std::string_view> plugins;
+    for (const uint8_t index : cycle.restricting_plugins()) {
+      plugins.insert(cycle.profile().At(index).Name());
+    }
+    absent = ToResult(framework::Status::Unresolvable(
+        fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(plugins, " "))));
+  }
   cluster_.Nodes().ForEach([&](NodeIndex n) {
     StatusResult& status = result->filter[cluster_.NodeName(n)];
     if (passed.Contains(n)) {
@@ -218,7 +229,7 @@ void Replay::ReportFilter(framework::Cycle& cycle, PodResult* result) {
       }
       status.reasons = Sorted(cycle.Reasons(verdict));
     } else {
-      status = ToResult(decision_.diagnosis.absent);
+      status = absent;
     }
   });
 }
@@ -281,6 +292,7 @@ void Replay::Fail(framework::Cycle& cycle, PodId id, PodResult* result) {
                                  diagnosis.pending_plugins.end());
   const std::string before = framework::FitErrorMessage(cycle, diagnosis);
   if (!cycle.profile().post_filter.empty()) {
+    const auto report = EvaluatePreemption(cycle, cluster_, diagnosis);
     framework::PostFilterResult proposal;
     const framework::Status status =
         framework::RunPostFilter(cycle, cluster_, diagnosis, &proposal);
@@ -294,8 +306,8 @@ void Replay::Fail(framework::Cycle& cycle, PodId id, PodResult* result) {
     }
     outcome.message = status.Message();
     diagnosis.post_filter_message = outcome.message;
-    AddPreemptionReport(cycle, cluster_, &outcome);
-    ApplyPostFilter(cycle, cluster_, id, proposal, &outcome);
+    AddPreemptionReport(report, cluster_, &outcome);
+    ApplyPostFilter(report, cluster_, id, proposal, &outcome);
   }
   result->message =
       diagnosis.post_filter_message.empty() ? before : before + " " + diagnosis.post_filter_message;

@@ -165,10 +165,28 @@ size_t DefaultPreemption::CandidatesWanted(size_t nodes) const {
   return std::min(nodes, std::max(share, least));
 }
 
+DefaultPreemption::Report DefaultPreemption::Evaluate(Cycle& cycle, Cluster& cluster,
+                                                      const framework::Diagnosis& diagnosis) {
+  Report report;
+  if (!NotEligible(cycle, cluster, diagnosis).empty()) return report;
+  budgets_.Refresh(cluster);
+  DryRun dry_run(cycle, cluster, budgets_);
+  for (const NodeIndex n : PotentialNodes(cycle, cluster, diagnosis)) {
+    Candidate candidate;
+    NoCandidate why;
+    if (dry_run.SelectVictims(n, &candidate, &why)) {
+      report.candidates.push_back(std::move(candidate));
+    } else {
+      report.not_candidates.emplace_back(n, ToStatus(cycle, why));
+    }
+  }
+  if (!report.candidates.empty()) report.best = LeastHarmful(cluster, report.candidates);
+  return report;
+}
+
 Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
                                      const framework::Diagnosis& diagnosis,
                                      framework::PostFilterResult* result) {
-  report_ = Report();
   if (const std::string why = NotEligible(cycle, cluster, diagnosis); !why.empty()) {
     return Status::Unschedulable("preemption: " + why);
   }
@@ -182,15 +200,13 @@ Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
     DryRun dry_run(cycle, cluster, budgets_);
     bool harmless = false;  // some candidate breaks no budget
     for (size_t i = 0; i < nodes.size() && !(harmless && candidates.size() >= wanted); ++i) {
-      const NodeIndex n = nodes[(offset + i) % nodes.size()];
       Candidate candidate;
       NoCandidate why;
-      if (dry_run.SelectVictims(n, &candidate, &why)) {
+      if (dry_run.SelectVictims(nodes[(offset + i) % nodes.size()], &candidate, &why)) {
         harmless = harmless || candidate.pdb_violations == 0;
         candidates.push_back(std::move(candidate));
       } else {
         refusals.Add(why);
-        if (keep_report_) report_.not_candidates.emplace_back(n, ToStatus(cycle, why));
       }
     }
   }
@@ -206,10 +222,6 @@ Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
   result->nomination = framework::PostFilterResult::Nomination::kSet;
   result->nominated_node = cluster.NodeName(chosen.node);
   result->victims = chosen.victims;
-  if (keep_report_) {
-    report_.candidates = std::move(candidates);
-    report_.best = best;
-  }
   return {};
 }
 

@@ -39,14 +39,15 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
                                const framework::Diagnosis& diagnosis,
                                framework::PostFilterResult* result) override;
 
-  // What the last PostFilter looked at, for reports. Kept only when asked for.
+  // What preemption would look at for the cycle's pod, all nodes of it, for reports: nothing is
+  // proposed, and the cluster is as before. Empty when the pod may not preempt.
   struct Report {
     std::vector<Candidate> candidates;
     std::vector<size_t> best;  // positions in candidates
     std::vector<std::pair<cluster::NodeIndex, framework::Status>> not_candidates;
   };
-  void set_keep_report(bool keep) { keep_report_ = keep; }
-  const Report& report() const { return report_; }
+  Report Evaluate(framework::Cycle& cycle, cluster::Cluster& cluster,
+                  const framework::Diagnosis& diagnosis);
 
  private:
   // Why the pod may not preempt at all; empty when it may.
@@ -57,8 +58,6 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
   config::DefaultPreemptionArgs args_;
   Random random_;
   DisruptionBudgets budgets_;
-  bool keep_report_ = false;
-  Report report_;
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

@@ -201,11 +201,11 @@ TEST(World, ErrorsNameTheObject) {
 
 TEST(World, CountsWhatItDoesNotUse) {
   World world;
-  ASSERT_TRUE(Read(world,
-                   "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n"
-                   "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n---\n"
-                   "{apiVersion: v1, kind: Secret, metadata: {name: c}}\n---\n"
-                   "{apiVersion: v1, kind: Node, metadata: {name: n}}\n")
+  const auto object = [](const char* kind, const char* name) {
+    return std::string("---\napiVersion: v1\nkind: ") + kind + "\nmetadata: {name: " + name + "}\n";
+  };
+  ASSERT_TRUE(Read(world, object("ConfigMap", "a") + object("ConfigMap", "b") +
+                              object("Secret", "c") + object("Node", "a"))
                   .has_value());
   const std::vector<std::pair<std::string, size_t>> want{{"ConfigMap", 2}, {"Secret", 1}};
   EXPECT_EQ(world.Ignored(), want);

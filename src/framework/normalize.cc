@@ -10,7 +10,7 @@ namespace {
 
 int64_t Scaled(int64_t raw, int64_t largest, bool reverse) {
   const int64_t score = WrapMul(kMaxNodeScore, raw) / largest;
-  return reverse ? kMaxNodeScore - score : score;
+  return reverse ? WrapSub(kMaxNodeScore, score) : score;
 }
 
 }  // namespace

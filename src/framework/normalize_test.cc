@@ -23,6 +23,10 @@ TEST(DefaultNormalize, ScalesToTheLargest) {
       {"all zero stay zero", {0, 0}, false, {0, 0}},
       {"all zero, reversed, become 100", {0, 0}, true, {100, 100}},
       {"nothing above zero is left alone", {-5, 0}, false, {-5, 0}},
+      {"a difference beyond 64 bits wraps",
+       {-92233720368547758, 1},
+       true,
+       {-9223372036854775716, 0}},
       {"a product beyond 64 bits wraps", {INT64_MAX, 1}, false, {0, 0}},
   };
   for (const Case& c : cases) {

@@ -531,7 +531,8 @@ int64_t Quantity::ScaledValue(int32_t scale) const {
     const int64_t divisor = kPow10[static_cast<size_t>(drop)];
     return low / divisor + (low % divisor != 0);
   }
-  // More digits to drop than there are: nothing is left but the rounding. (A power of ten of that size may not fit.)
+  // More digits to drop than there are: nothing is left but the rounding. (A power of ten of that
+  // size may not fit.)
   if (unscaled.is_zero()) return 0;
   if (drop > static_cast<int64_t>(boost::multiprecision::msb(abs(unscaled))) / 3 + 1) {
     return unscaled.sign() > 0 ? 1 : 0;

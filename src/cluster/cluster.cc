@@ -317,9 +317,25 @@ void Cluster::Unplace(PodId id) {
   FreeRowIfUnused(n);
 }
 
-void Cluster::RestorePodOrder(NodeIndex node, const std::vector<PodId>& order) {
-  records_[node].pods = order;
-  for (uint32_t i = 0; i < order.size(); ++i) pods_[order[i]].position = i;
+Cluster::SavedNode Cluster::SaveNode(NodeIndex node, std::span<const PodId> others) const {
+  SavedNode saved;
+  saved.order = records_[node].pods;
+  const auto save_ports = [&](PodId id) {
+    for (const HostPort& port : pods_[id].shape->host_ports) {
+      saved.ports.emplace_back(port, host_ports_.Holds(node, port));
+    }
+  };
+  for (const PodId id : saved.order) save_ports(id);
+  for (const PodId id : others) save_ports(id);
+  return saved;
+}
+
+void Cluster::RestoreNode(NodeIndex node, const SavedNode& saved) {
+  records_[node].pods = saved.order;
+  for (uint32_t i = 0; i < saved.order.size(); ++i) pods_[saved.order[i]].position = i;
+  for (const auto& [port, taken] : saved.ports) {
+    taken ? host_ports_.Take(node, port) : host_ports_.Release(node, port);
+  }
 }
 
 void Cluster::AddToColumns(const Pod& pod, NodeIndex n, int64_t sign) {

@@ -134,8 +134,17 @@ class Cluster {
   // Takes a pod off its node; it is pending again.
   void Unplace(PodId id);
 
-  // The pods of a node in an order they had before. REQUIRES: the same pods, each once.
-  void RestorePodOrder(NodeIndex node, const std::vector<PodId>& order);
+  // What taking pods off a node and putting them back does not bring back by itself: the order of
+  // its pods, and host ports that two pods share, which are taken or free whatever the number of
+  // pods.
+  struct SavedNode {
+    std::vector<PodId> order;
+    std::vector<std::pair<HostPort, bool>> ports;  // taken?
+  };
+  // Before a hypothesis about `node` that moves its pods and `others`.
+  SavedNode SaveNode(NodeIndex node, std::span<const PodId> others = {}) const;
+  // After it. REQUIRES: the same pods are on the node again.
+  void RestoreNode(NodeIndex node, const SavedNode& saved);
 
   // Promises made to pending pods. A pod that is removed leaves them; one that is placed is taken
   // out by who places it.

@@ -22,4 +22,10 @@ void HostPortTable::Release(NodeIndex node, const HostPort& port) {
   if (uses.empty()) uses_.erase(it);
 }
 
+bool HostPortTable::Holds(NodeIndex node, const HostPort& port) const {
+  const auto it = uses_.find(Key(port));
+  return it != uses_.end() &&
+         std::binary_search(it->second.begin(), it->second.end(), Use{node, port.ip});
+}
+
 }  // namespace berth::cluster

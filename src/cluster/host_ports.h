@@ -31,6 +31,7 @@ class HostPortTable {
   // that leaves.
   void Take(NodeIndex node, const HostPort& port);
   void Release(NodeIndex node, const HostPort& port);
+  bool Holds(NodeIndex node, const HostPort& port) const;
 
   // Calls f(NodeIndex) for every node in [first, end) where `wanted` conflicts with a port in use.
   // A node may be reported more than once.

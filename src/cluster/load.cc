@@ -64,7 +64,7 @@ bool Load(Cluster& cluster, api::Object&& object) {
           return true;
         } else if constexpr (!requires { value.metadata.name; }) {
           return false;  // an answer of the API server, no object
-        } else if constexpr (requires(ObjectStore& s) { StoreFor(s, value); }) {
+        } else if constexpr (requires(ObjectStore & s) { StoreFor(s, value); }) {
           StoreFor(cluster.MutableObjects(), value).Set(std::forward<T>(value));
           return true;
         } else {

@@ -24,6 +24,7 @@ bool FitsBeside(Cycle& cycle, Cluster& cluster, NodeIndex n, const std::vector<P
     if (CountsAsThere(cluster.GetPod(id), pod)) there.push_back(id);
   }
   if (there.empty()) return true;
+  const Cluster::SavedNode saved = cluster.SaveNode(n, there);
   Status status;
   size_t added = 0;
   for (; added < there.size() && status.Ok(); ++added) {
@@ -41,6 +42,7 @@ bool FitsBeside(Cycle& cycle, Cluster& cluster, NodeIndex n, const std::vector<P
       fits = false;
     }
   }
+  cluster.RestoreNode(n, saved);
   return fits;
 }
 

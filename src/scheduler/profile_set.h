@@ -18,8 +18,8 @@ class ProfileSet {
   // Makes the plugins of every profile. `cluster` and `executor` (may be null) outlive the set.
   // `seed` is for plugins that choose among equals.
   static Result<ProfileSet> Make(const config::KubeSchedulerConfiguration& config,
-                                 cluster::Cluster& cluster,
-                                 framework::Executor* executor = nullptr, uint64_t seed = 0);
+                                 cluster::Cluster& cluster, framework::Executor* executor = nullptr,
+                                 uint64_t seed = 0);
 
   // The cycle of the profile for `scheduler_name`, null when there is none.
   framework::Cycle* CycleFor(std::string_view scheduler_name);

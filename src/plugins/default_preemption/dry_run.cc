@@ -19,11 +19,11 @@ bool DryRun::SelectVictims(cluster::NodeIndex node, Candidate* candidate, NoCand
   node_ = node;
   failed_ = false;
   removed_.clear();
-  const std::vector<PodId> order = cluster_.Record(node).pods;
+  const cluster::Cluster::SavedNode saved = cluster_.SaveNode(node);
   const framework::Verdict before = cycle_.verdicts()[node];
   const bool found = Select(candidate, why);
   while (!removed_.empty()) PutBack(removed_.back().first);
-  cluster_.RestorePodOrder(node, order);
+  cluster_.RestoreNode(node, saved);
   cycle_.mutable_verdicts()[node] = before;
   return found;
 }

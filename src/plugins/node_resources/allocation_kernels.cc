@@ -5,9 +5,7 @@
 // quotient q = x / c with x <= 100 * c is rounded to an integer only if it is one: a true quotient
 // just below an integer k differs from it by at least 1 / c > 2^-46, more than half a unit in the
 // last place of any k <= 100.
-#include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 
 #include "base/vectorize.h"
@@ -22,10 +20,25 @@ using framework::ScoreBatch;
 constexpr size_t kLanes = NodeSet::kWordBits;
 constexpr uint64_t kExactLimit = uint64_t{1} << 46;
 
-// A resource of 64 consecutive nodes as doubles.
+// Four nodes at a time, spelled out: left to itself the compiler gives up on the conditions.
+constexpr size_t kWidth = 4;
+using Doubles = double __attribute__((vector_size(kWidth * sizeof(double)), may_alias));
+using Ints = int32_t __attribute__((vector_size(kWidth * sizeof(int32_t))));
+using Longs = int64_t __attribute__((vector_size(kWidth * sizeof(int64_t)), may_alias, aligned(8)));
+
+// 64 numbers, one per node.
+struct alignas(sizeof(Doubles)) Column {
+  double at[kLanes] = {};
+
+  // By reference: vectors are not passed by value, their calling convention depends on the target.
+  const Doubles& Get(size_t i) const { return *reinterpret_cast<const Doubles*>(at + i); }
+  Doubles& Get(size_t i) { return *reinterpret_cast<Doubles*>(at + i); }
+};
+
+// A resource of 64 consecutive nodes.
 struct Lanes {
-  alignas(32) double capacity[kLanes];
-  alignas(32) double requested[kLanes];
+  Column capacity;
+  Column requested;
 };
 
 // The double of an integer below 2^52: its bits placed under the exponent of 2^52, minus 2^52.
@@ -43,53 +56,70 @@ BERTH_VECTORIZED bool LoadLanes(const ScoredResource& r, size_t first, Lanes* la
     const auto capacity = static_cast<uint64_t>(allocatable[i]);
     const uint64_t requested = static_cast<uint64_t>(used[i]) + request;
     seen |= capacity | requested;
-    lanes->capacity[i] = ExactDouble(capacity);
-    lanes->requested[i] = ExactDouble(requested);
+    lanes->capacity.at[i] = ExactDouble(capacity);
+    lanes->requested.at[i] = ExactDouble(requested);
   }
   return seen < kExactLimit;
 }
 
+// Towards zero. REQUIRES: within 32 bits.
+#define BERTH_TRUNC(x) __builtin_convertvector(__builtin_convertvector((x), Ints), Doubles)
+
 // Adds the weighted scores of one resource, and its weight where the node has the resource.
-BERTH_VECTORIZED void AddLeast(const Lanes& lanes, double weight, double* sum, double* weights) {
-  for (size_t i = 0; i < kLanes; ++i) {
-    const double c = lanes.capacity[i];
-    const double free = c - lanes.requested[i];
-    const double percent = free * 100.0 / (c > 0 ? c : 1.0);
-    const double score = free > 0 ? static_cast<double>(static_cast<int32_t>(percent)) : 0.0;
-    sum[i] += score * weight;
-    weights[i] += c > 0 ? weight : 0.0;
+BERTH_VECTORIZED void AddLeast(const Lanes& lanes, double weight, Column& sum, Column& weights) {
+  const Doubles zero = {};
+  for (size_t i = 0; i < kLanes; i += kWidth) {
+    const Doubles c = lanes.capacity.Get(i);
+    const Doubles free = c - lanes.requested.Get(i);
+    const Doubles percent = free * 100.0 / (c > zero ? c : zero + 1.0);
+    const Doubles score = free > zero ? BERTH_TRUNC(free > zero ? percent : zero) : zero;
+    sum.Get(i) += score * weight;
+    weights.Get(i) += c > zero ? zero + weight : zero;
   }
 }
 
-BERTH_VECTORIZED void AddMost(const Lanes& lanes, double weight, double* sum, double* weights) {
-  for (size_t i = 0; i < kLanes; ++i) {
-    const double c = lanes.capacity[i];
-    const double requested = lanes.requested[i] < c ? lanes.requested[i] : c;
-    const double percent = requested * 100.0 / (c > 0 ? c : 1.0);
-    sum[i] += static_cast<double>(static_cast<int32_t>(percent)) * weight;
-    weights[i] += c > 0 ? weight : 0.0;
+BERTH_VECTORIZED void AddMost(const Lanes& lanes, double weight, Column& sum, Column& weights) {
+  const Doubles zero = {};
+  for (size_t i = 0; i < kLanes; i += kWidth) {
+    const Doubles c = lanes.capacity.Get(i);
+    const Doubles r = lanes.requested.Get(i);
+    const Doubles percent = (r < c ? r : c) * 100.0 / (c > zero ? c : zero + 1.0);
+    sum.Get(i) += BERTH_TRUNC(percent) * weight;
+    weights.Get(i) += c > zero ? zero + weight : zero;
   }
 }
 
-BERTH_VECTORIZED void StoreMean(const double* sum, const double* weights, int64_t* scores) {
-  for (size_t i = 0; i < kLanes; ++i) {
-    const double mean = sum[i] / (weights[i] > 0 ? weights[i] : 1.0);
-    scores[i] = static_cast<int32_t>(mean);
+BERTH_VECTORIZED void StoreMean(const Column& sum, const Column& weights, int64_t* scores) {
+  const Doubles zero = {};
+  for (size_t i = 0; i < kLanes; i += kWidth) {
+    const Doubles w = weights.Get(i);
+    const Doubles mean = sum.Get(i) / (w > zero ? w : zero + 1.0);
+    *reinterpret_cast<Longs*>(scores + i) =
+        __builtin_convertvector(__builtin_convertvector(mean, Ints), Longs);
   }
 }
 
 // Both fractions of nodes that have both resources; a node that lacks one is perfectly balanced.
 BERTH_VECTORIZED void StoreBalanced(const Lanes& a, const Lanes& b, int64_t* scores) {
-  for (size_t i = 0; i < kLanes; ++i) {
-    const bool both = a.capacity[i] > 0 && b.capacity[i] > 0;
-    double fa = a.requested[i] / (a.capacity[i] > 0 ? a.capacity[i] : 1.0);
-    double fb = b.requested[i] / (b.capacity[i] > 0 ? b.capacity[i] : 1.0);
-    fa = fa > 1 ? 1.0 : fa;
-    fb = fb > 1 ? 1.0 : fb;
-    const double deviation = both ? std::fabs((fa - fb) / 2) : 0.0;
-    scores[i] = static_cast<int32_t>((1 - deviation) * 100.0);
+  const Doubles zero = {};
+  const Doubles one = zero + 1.0;
+  for (size_t i = 0; i < kLanes; i += kWidth) {
+    const Doubles ca = a.capacity.Get(i);
+    const Doubles cb = b.capacity.Get(i);
+    Doubles fa = a.requested.Get(i) / (ca > zero ? ca : one);
+    Doubles fb = b.requested.Get(i) / (cb > zero ? cb : one);
+    fa = fa > one ? one : fa;
+    fb = fb > one ? one : fb;
+    const Doubles half = (fa - fb) / 2.0;
+    const Doubles deviation = half < zero ? -half : half;
+    const Doubles both = ca > zero ? (cb > zero ? deviation : zero) : zero;
+    const Doubles score = (one - both) * 100.0;
+    *reinterpret_cast<Longs*>(scores + i) =
+        __builtin_convertvector(__builtin_convertvector(score, Ints), Longs);
   }
 }
+
+#undef BERTH_TRUNC
 
 // Words with at most this many feasible nodes are scored one by one.
 constexpr int kSparse = 8;
@@ -114,13 +144,13 @@ void ScoreMeans(const std::vector<ScoredResource>& resources, ScoreBatch& batch,
       batch,
       [&](size_t first) {
         Lanes lanes;
-        std::array<double, kLanes> sum{};
-        std::array<double, kLanes> weights{};
+        Column sum;
+        Column weights;
         for (const ScoredResource& r : resources) {
           if (!LoadLanes(r, first, &lanes)) return false;
-          add(lanes, static_cast<double>(r.weight), sum.data(), weights.data());
+          add(lanes, static_cast<double>(r.weight), sum, weights);
         }
-        StoreMean(sum.data(), weights.data(), batch.Scores() + first);
+        StoreMean(sum, weights, batch.Scores() + first);
         return true;
       },
       rule);

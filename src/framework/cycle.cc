@@ -93,9 +93,10 @@ void Cycle::MergeRestriction(const PreFilterResult& from, PreFilterResult* into)
   std::erase_if(into->node_names, [&](const std::string& name) {
     return !std::binary_search(from.node_names.begin(), from.node_names.end(), name);
   });
-  std::erase_if(into->nodes, [&](NodeIndex n) {
-    return std::find(from.nodes.begin(), from.nodes.end(), n) == from.nodes.end();
-  });
+  std::vector<NodeIndex> others = from.nodes;
+  std::sort(others.begin(), others.end());
+  std::erase_if(into->nodes,
+                [&](NodeIndex n) { return !std::binary_search(others.begin(), others.end(), n); });
 }
 
 Status Cycle::NoNodeLeft() const {

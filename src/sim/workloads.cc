@@ -172,6 +172,22 @@ bool IsWorkload(const api::Object& object) {
       object);
 }
 
+int64_t ReplicasAsked(const api::Object& object) {
+  return std::visit(
+      []<class T>(const T& workload) -> int64_t {
+        if constexpr (requires { workload.spec.job_template; }) {
+          return workload.spec.job_template.spec.parallelism.value_or(1);
+        } else if constexpr (requires { workload.spec.parallelism; }) {
+          return workload.spec.parallelism.value_or(1);
+        } else if constexpr (requires { workload.spec.replicas; }) {
+          return workload.spec.replicas.value_or(1);
+        } else {
+          return 0;
+        }
+      },
+      object);
+}
+
 Expansion Expand(const api::Object& object, const std::vector<api::Node>& nodes,
                  std::optional<int32_t> replicas) {
   Expansion out;

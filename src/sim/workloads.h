@@ -22,6 +22,10 @@ struct Expansion {
 // Is `object` of a kind that creates pods?
 bool IsWorkload(const api::Object& object);
 
+// How many pods `object` asks for; 0 for DaemonSets, which the nodes decide, and for kinds that
+// create none.
+int64_t ReplicasAsked(const api::Object& object);
+
 // All pods of `object`; `replicas`, if given, instead of the number it asks for. `nodes` are what a
 // DaemonSet runs on. Empty for kinds that create no pods, for suspended jobs and cron jobs.
 Expansion Expand(const api::Object& object, const std::vector<api::Node>& nodes,

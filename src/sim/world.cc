@@ -15,6 +15,9 @@
 namespace berth::sim {
 namespace {
 
+// A number with a few zeros too many is told from a large one before it eats the memory.
+constexpr int64_t kMaxReplicas = 1'000'000;
+
 std::string OwnerKey(std::string_view kind, std::string_view namespace_, std::string_view name) {
   return fmt::format("{}/{}/{}", kind, namespace_, name);
 }
@@ -132,6 +135,10 @@ Result<void> World::AddPod(api::Pod pod) {
 Result<void> World::ExpandWorkload(const api::Object& workload) {
   const int32_t missing = Missing(workload);
   if (missing == 0) return {};
+  if (const int64_t asked = ReplicasAsked(workload); asked > kMaxReplicas) {
+    return Fail(fmt::format("asks for {} pods; more than {} per workload are not simulated", asked,
+                            kMaxReplicas));
+  }
   Expansion expansion =
       Expand(workload, daemon_nodes_, missing > 0 ? std::optional<int32_t>(missing) : std::nullopt);
   if (expansion.replica_set) {

@@ -96,6 +96,17 @@ status: {nominatedNodeName: a}
   EXPECT_EQ(cluster.Nominated().NodeOf(cluster.FindPod("u5")), cluster.Strings().Find("a"));
 }
 
+TEST(World, AnAbsurdNumberOfReplicasIsRefused) {
+  World world;
+  std::string yaml = kDeployment;
+  yaml.replace(yaml.find("replicas: 2"), 11, "replicas: 2000000000");
+  const auto read = Read(world, yaml);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().Message(),
+            "Deployment default/web: asks for 2000000000 pods; more than 1000000 per workload are "
+            "not simulated");
+}
+
 TEST(World, TheQueueGoesByPriorityThenAgeThenAppearance) {
   World world;
   std::string yaml;

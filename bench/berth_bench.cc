@@ -16,6 +16,7 @@
 #include "cli/worker_pool.h"
 #include "cluster/cluster.h"
 #include "cluster/object_store.h"
+#include "framework/post_filter.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
 
@@ -59,13 +60,24 @@ void AddNamespaces(cluster::Cluster& cluster) {
   }
 }
 
+// The victims are gone and the pod is where they were, as if all of that had been waited for.
+void Preempt(cluster::Cluster& cluster, cluster::PodId pod,
+             const framework::PostFilterResult& proposal) {
+  if (proposal.nomination != framework::PostFilterResult::Nomination::kSet) return;
+  for (const cluster::PodId victim : proposal.victims) cluster.RemovePod(victim);
+  cluster.Place(pod, cluster.FindNode(proposal.nominated_node), /*assumed=*/true);
+}
+
 Result<Figures> Measure(const Workload& workload, const Options& o) {
   cluster::Cluster cluster;
   AddNamespaces(cluster);
   const auto nodes = static_cast<size_t>(o.nodes);
   for (size_t i = 0; i < nodes; ++i) cluster.SetNode(MakeNode(i));
   // As in the suite the templates come from, every fifth node runs a pod of the same kind already.
-  const size_t warm = nodes / 5;
+  const size_t warm = workload.preempts ? 0 : nodes / 5;
+  if (workload.setup != nullptr) {
+    workload.setup(nodes, warm + static_cast<size_t>(o.pods), cluster);
+  }
   for (size_t i = 0; i < warm; ++i) {
     cluster.Place(cluster.AddPod(MakePod(i, workload)), static_cast<cluster::NodeIndex>(i), true);
   }
@@ -97,12 +109,20 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   for (const cluster::PodId pod : pending) {
     const auto start = Clock::now();
     algorithm.Schedule(*cycle, cluster, cluster.GetPod(pod), &decision);
+    framework::PostFilterResult proposal;
     if (decision.outcome == scheduler::Outcome::kScheduled) {
       cluster.Place(pod, decision.node, /*assumed=*/true);
-    } else {
+      for (const auto& [plugin, index] : cycle->profile().reserve) {
+        if (!plugin->Reserve(cycle->context(), cycle->state(index), decision.node).Ok()) {
+          return Fail(fmt::format("{} could not reserve", plugin->Name()));
+        }
+      }
+    } else if (!workload.preempts ||
+               !framework::RunPostFilter(*cycle, cluster, decision.diagnosis, &proposal).Ok()) {
       ++figures.failed;
     }
     micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    Preempt(cluster, pod, proposal);
     progress.Update(micros.size());
   }
   double sum = 0;

@@ -1,10 +1,12 @@
 #include "bench/workloads.h"
 
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "api/defaults.h"
+#include "cluster/object_store.h"
 
 namespace berth::bench {
 namespace {
@@ -24,6 +26,8 @@ constexpr std::string_view kHost = "kubernetes.io/hostname";
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 
 void Basic(size_t, api::Pod&) {}
+
+constexpr Workload kBasic{"basic", "requests only", &Basic};
 
 void NodeAffinity(size_t, api::Pod& pod) {
   auto& affinity = pod.spec.affinity.emplace().node_affinity.emplace();
@@ -83,8 +87,119 @@ void Spread(api::Pod& pod, std::string_view when_unsatisfiable) {
 void TopologySpread(size_t, api::Pod& pod) { Spread(pod, "DoNotSchedule"); }
 void PreferredTopologySpread(size_t, api::Pod& pod) { Spread(pod, "ScheduleAnyway"); }
 
+// --- A bound CSI volume per pod
+
+constexpr std::string_view kDriver = "csi.example.com";
+
+void CsiPvs(size_t i, api::Pod& pod) {
+  api::Volume& volume = pod.spec.volumes.emplace_back();
+  volume.name = "data";
+  volume.persistent_volume_claim.emplace().claim_name = fmt::format("pvc-{}", i);
+}
+
+void CsiPvsSetup(size_t nodes, size_t pods, cluster::Cluster& cluster) {
+  cluster::ObjectStore& objects = cluster.MutableObjects();
+  for (size_t i = 0; i < nodes; ++i) {
+    api::CSINode node;
+    node.metadata.name = fmt::format("scheduler-perf-{}", i);
+    api::CSINodeDriver& driver = node.spec.drivers.emplace_back();
+    driver.name = kDriver;
+    driver.node_id = node.metadata.name;
+    driver.allocatable.emplace().count = 39;
+    objects.csi_nodes.Set(std::move(node));
+  }
+  for (size_t i = 0; i < pods; ++i) {
+    api::PersistentVolume volume;
+    volume.metadata.name = fmt::format("pv-{}", i);
+    volume.spec.capacity["storage"] = Amount("1Gi");
+    volume.spec.access_modes = {"ReadOnlyMany"};
+    volume.spec.csi.emplace().driver = kDriver;
+    volume.spec.csi->volume_handle = volume.metadata.name;
+    api::PersistentVolumeClaim claim;
+    claim.metadata.name = fmt::format("pvc-{}", i);
+    claim.metadata.namespace_ = "sched-1";
+    claim.metadata.uid = claim.metadata.name;
+    claim.metadata.annotations["pv.kubernetes.io/bind-completed"] = "true";
+    claim.spec.access_modes = volume.spec.access_modes;
+    claim.spec.resources.requests["storage"] = Amount("1Gi");
+    claim.spec.volume_name = volume.metadata.name;
+    claim.status.phase = "Bound";
+    api::ObjectReference& reference = volume.spec.claim_ref.emplace();
+    reference.name = claim.metadata.name;
+    reference.namespace_ = claim.metadata.namespace_;
+    reference.uid = claim.metadata.uid;
+    objects.persistent_volumes.Set(std::move(volume));
+    objects.persistent_volume_claims.Set(std::move(claim));
+  }
+}
+
+// --- Preemption: four pods of 900m on every node, and pods that need three cores
+
+void Preemption(size_t, api::Pod& pod) {
+  pod.spec.priority = 10;
+  pod.spec.containers.front().resources.requests["cpu"] = Amount("3");
+  pod.spec.containers.front().resources.limits["cpu"] = Amount("3");
+}
+
+void PreemptionSetup(size_t nodes, size_t, cluster::Cluster& cluster) {
+  constexpr size_t kPerNode = 4;
+  for (size_t i = 0; i < nodes * kPerNode; ++i) {
+    api::Pod pod = MakePod(i, kBasic);
+    pod.metadata.name = fmt::format("low-{}", i);
+    pod.metadata.uid = pod.metadata.name;
+    pod.spec.containers.front().resources.requests["cpu"] = Amount("900m");
+    pod.spec.containers.front().resources.limits["cpu"] = Amount("900m");
+    pod.spec.node_name = fmt::format("scheduler-perf-{}", i / kPerNode);
+    cluster.AddPod(pod);
+  }
+}
+
+// --- Devices: ten on every node, one claim for one of them per pod
+
+void Dra(size_t i, api::Pod& pod) {
+  api::PodResourceClaim& claim = pod.spec.resource_claims.emplace_back();
+  claim.name = "device";
+  claim.resource_claim_name = fmt::format("claim-{}", i);
+}
+
+void DraSetup(size_t nodes, size_t pods, cluster::Cluster& cluster) {
+  constexpr size_t kPerNode = 10;
+  cluster::ObjectStore& objects = cluster.MutableObjects();
+  api::DeviceClass device_class;
+  device_class.metadata.name = "device";
+  device_class.spec.selectors.emplace_back().cel.emplace().expression =
+      fmt::format("device.driver == \"{}\"", kDriver);
+  objects.device_classes.Set(std::move(device_class));
+  for (size_t i = 0; i < nodes; ++i) {
+    api::ResourceSlice slice;
+    slice.metadata.name = fmt::format("slice-{}", i);
+    slice.spec.driver = kDriver;
+    slice.spec.pool.name = fmt::format("scheduler-perf-{}", i);
+    slice.spec.pool.generation = 1;
+    slice.spec.pool.resource_slice_count = 1;
+    slice.spec.node_name = slice.spec.pool.name;
+    for (size_t d = 0; d < kPerNode; ++d) {
+      slice.spec.devices.emplace_back().name = fmt::format("device-{}", d);
+    }
+    objects.resource_slices.Set(std::move(slice));
+  }
+  for (size_t i = 0; i < pods; ++i) {
+    api::ResourceClaim claim;
+    claim.metadata.name = fmt::format("claim-{}", i);
+    claim.metadata.namespace_ = "sched-1";
+    claim.metadata.uid = claim.metadata.name;
+    api::DeviceRequest& request = claim.spec.devices.requests.emplace_back();
+    request.name = "one";
+    api::ExactDeviceRequest& exactly = request.exactly.emplace();
+    exactly.device_class_name = "device";
+    exactly.allocation_mode = "ExactCount";
+    exactly.count = 1;
+    objects.resource_claims.Set(std::move(claim));
+  }
+}
+
 constexpr Workload kWorkloads[] = {
-    {"basic", "requests only", &Basic},
+    kBasic,
     {"nodeaffinity", "required node affinity to two of three zones", &NodeAffinity},
     {"podaffinity", "required affinity to the own label in a zone", &PodAffinity},
     {"podantiaffinity", "required anti-affinity to the own label on a node", &PodAntiAffinity},
@@ -92,6 +207,10 @@ constexpr Workload kWorkloads[] = {
     {"preferred-podantiaffinity", "preferred anti-affinity on a node", &PreferredPodAntiAffinity},
     {"topologyspread", "spread over zones, maxSkew 5, required", &TopologySpread},
     {"preferred-topologyspread", "the same, preferred", &PreferredTopologySpread},
+    {"csi-pvs", "a claim of its own, bound to a CSI volume", &CsiPvs, &CsiPvsSetup},
+    {"preemption", "three cores on nodes full of less important pods", &Preemption,
+     &PreemptionSetup, true},
+    {"dra", "a claim of its own for one of ten devices per node", &Dra, &DraSetup},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "api/core/node.h"
 #include "api/core/pod.h"
+#include "cluster/cluster.h"
 
 namespace berth::bench {
 
@@ -16,6 +17,10 @@ struct Workload {
   std::string_view help;
   // Turns the basic pod number `i` into one of this workload.
   void (*shape)(size_t i, api::Pod& pod);
+  // What the cluster must hold besides nodes, before pods 0 to `pods` come; null: nothing.
+  void (*setup)(size_t nodes, size_t pods, cluster::Cluster& cluster) = nullptr;
+  // The nodes are full of less important pods: every measured pod must preempt.
+  bool preempts = false;
 };
 
 std::span<const Workload> Workloads();

@@ -35,10 +35,7 @@ Cycle::Cycle(const Profile& profile, Executor* executor) : profile_(profile), ex
 void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   context_.emplace(CycleContext{cluster, pod, *pod.shape});
   std::fill(filter_skipped_.begin(), filter_skipped_.end(), 0);
-  restriction_.all_nodes = true;
-  restriction_.node_names.clear();
-  restriction_.nodes.clear();
-  restricting_.clear();
+  ForgetRestriction();
   errors_.clear();
   if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
   for (size_t i = 0; i < states_.size(); ++i) {
@@ -64,7 +61,7 @@ Status Cycle::RunPreFilter() {
     if (!status.Ok()) {
       status.set_plugin(plugin->Name());
       if (status.code() == Code::kUnschedulableAndUnresolvable) {
-        restricting_.clear();
+        ForgetRestriction();
         return status;
       }
       // Preemption may still help, and it needs what the remaining plugins prepare.
@@ -72,7 +69,7 @@ Status Cycle::RunPreFilter() {
         outcome = std::move(status);
         continue;
       }
-      restricting_.clear();
+      ForgetRestriction();
       Status error = Wrapped("PreFilter", plugin->Name(), status);
       error.set_plugin(plugin->Name());
       return error;
@@ -83,6 +80,13 @@ Status Cycle::RunPreFilter() {
     if (restriction_.node_names.empty()) return NoNodeLeft();
   }
   return outcome;
+}
+
+void Cycle::ForgetRestriction() {
+  restriction_.all_nodes = true;
+  restriction_.node_names.clear();
+  restriction_.nodes.clear();
+  restricting_.clear();
 }
 
 void Cycle::MergeRestriction(const PreFilterResult& from, PreFilterResult* into) {

@@ -81,6 +81,7 @@ class Cycle {
   const ScoreColumn& Normalized(size_t i) const {
     return keep_raw_ && profile_.score[i].plugin->HasNormalize() ? normalized_[i] : raw_[i];
   }
+  void ForgetRestriction();
   static void MergeRestriction(const PreFilterResult& from, PreFilterResult* into);
   Status NoNodeLeft() const;
   Status RunPreScore(const NodeSet& feasible);

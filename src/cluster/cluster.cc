@@ -288,6 +288,25 @@ void Cluster::RemovePod(PodId id) {
   --pod_total_;
 }
 
+std::shared_ptr<const Pod> Cluster::Hold(std::unique_ptr<Pod> pod) {
+  return {pod.release(), [this](const Pod* held) {
+            shapes_.Release(held->shape);
+            delete held;
+          }};
+}
+
+std::shared_ptr<const Pod> Cluster::Snapshot(PodId id) {
+  auto copy = std::make_unique<Pod>(pods_[id]);
+  shapes_.Retain(copy->shape);
+  return Hold(std::move(copy));
+}
+
+std::shared_ptr<const Pod> Cluster::Snapshot(const api::Pod& pod) {
+  auto made = std::make_unique<Pod>();
+  FillPod(*made, pod);
+  return Hold(std::move(made));
+}
+
 void Cluster::Place(PodId id, NodeIndex n, bool assumed) {
   Pod& pod = pods_[id];
   auto& list = records_[n].pods;

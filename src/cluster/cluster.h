@@ -129,6 +129,11 @@ class Cluster {
   // Forgets the pod, wherever it is.
   void RemovePod(PodId id);
 
+  // The pod as it is now, to look at after it has changed or gone. The cluster outlives it.
+  std::shared_ptr<const Pod> Snapshot(PodId id);
+  // A pod that is not in the cluster, as it would be known there.
+  std::shared_ptr<const Pod> Snapshot(const api::Pod& pod);
+
   // Places a pending pod. `assumed`: by our decision, before the API server has confirmed it.
   void Place(PodId id, NodeIndex node, bool assumed);
   // Takes a pod off its node; it is pending again.
@@ -171,6 +176,7 @@ class Cluster {
   void FillPod(Pod& pod, const api::Pod& from);
   void AddToColumns(const Pod& pod, NodeIndex n, int64_t sign);
   void TrackShapeResources(const PodShape& shape);
+  std::shared_ptr<const Pod> Hold(std::unique_ptr<Pod> pod);
 
   mutable Dictionary strings_;
   mutable ResourceNames resource_names_;

@@ -26,6 +26,9 @@ struct Pod {
   // Deleted by a preemption that is still under way (condition DisruptionTarget, reason
   // PreemptionByScheduler).
   bool preempted = false;
+  // Has chosen victims whose deletion is still being asked for; it is not tried again before. Kept
+  // by the scheduler.
+  bool preempting = false;
   // Which generated ResourceClaim stands for which entry of spec.resourceClaims.
   std::vector<api::PodResourceClaimStatus> resource_claim_statuses;
 

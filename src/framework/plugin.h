@@ -169,9 +169,24 @@ class ScorePlugin : public virtual Plugin {
 class ReservePlugin : public virtual Plugin {
  public:
   // Called when `node` was chosen and the pod assumed there. On failure Unreserve runs on all, in
-  // reverse order.
+  // reverse order. Unreserve may come long after the cycle: then the state is null, and what was
+  // reserved is known by the pod's uid.
   virtual Status Reserve(const CycleContext&, PluginState*, NodeIndex node) = 0;
   virtual void Unreserve(const CycleContext&, PluginState*, NodeIndex node) = 0;
+};
+
+// May the pod be bound now? The last word of the scheduling cycle.
+class PermitPlugin : public virtual Plugin {
+ public:
+  // Success, a rejection, or Wait: the pod keeps its node for at most `timeout_ns`, until every
+  // plugin that said Wait has allowed it or one has rejected it.
+  virtual Status Permit(const CycleContext&, PluginState*, NodeIndex node, int64_t* timeout_ns) = 0;
+};
+
+// Told that a pod was bound.
+class PostBindPlugin : public virtual Plugin {
+ public:
+  virtual void PostBind(const cluster::Cluster&, const cluster::Pod&, NodeIndex node) = 0;
 };
 
 class BindPlugin : public virtual Plugin {

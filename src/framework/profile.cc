@@ -74,7 +74,10 @@ Result<std::unique_ptr<Profile>> Profile::Make(const config::ResolvedProfile& re
   if (done) done = fill(ExtensionPoint::kPreScore, &profile->pre_score);
   if (done) done = fill(ExtensionPoint::kScore, &score);
   if (done) done = fill(ExtensionPoint::kReserve, &profile->reserve);
+  if (done) done = fill(ExtensionPoint::kPermit, &profile->permit);
+  if (done) done = fill(ExtensionPoint::kPreBind, &profile->pre_bind);
   if (done) done = fill(ExtensionPoint::kBind, &profile->bind);
+  if (done) done = fill(ExtensionPoint::kPostBind, &profile->post_bind);
   if (!done) return Fail(done.error());
   const auto& weights = resolved.At(ExtensionPoint::kScore);
   for (size_t i = 0; i < score.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "framework/plugin.h"
+#include "framework/pre_bind.h"
 
 namespace berth::framework {
 
@@ -68,7 +69,10 @@ class Profile {
   std::vector<Served<PreScorePlugin>> pre_score;
   std::vector<ServedScore> score;
   std::vector<Served<ReservePlugin>> reserve;
+  std::vector<Served<PermitPlugin>> permit;
+  std::vector<Served<PreBindPlugin>> pre_bind;
   std::vector<Served<BindPlugin>> bind;
+  std::vector<Served<PostBindPlugin>> post_bind;
 
  private:
   Profile() = default;

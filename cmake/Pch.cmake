@@ -1,0 +1,55 @@
+# Precompiled headers. Half of the time of a compilation goes into the same few headers: api/core/pod.h with the
+# standard library, the cluster and the plugin interface over it, gtest. They are parsed once per layer and reused.
+#
+#   berth_pch(TARGET)        marks TARGET as compiled with the headers of the layer it stands on
+#
+# A file must still include what it uses: clang-tidy (tools/lint) and check_headers compile without.
+option(BERTH_PCH "parse common headers once" ON)
+
+set(BERTH_PCH_api "<fmt/format.h>;<algorithm>;<array>;<cstdint>;<functional>;<map>;<memory>;<optional>;<set>;<span>"
+                  "<string>;<string_view>;<unordered_map>;<utility>;<variant>;<vector>;\"api/core/pod.h\"")
+set(BERTH_PCH_framework ${BERTH_PCH_api} "\"cluster/cluster.h\"" "\"framework/plugin.h\"")
+set(BERTH_PCH_test "<gmock/gmock.h>" "<gtest/gtest.h>")
+
+# The layer whose headers a room may have read in advance: none for base, which stands below them all.
+function(berth_pch_layer out room)
+  if(room STREQUAL "base")
+    set(${out} "" PARENT_SCOPE)
+  elseif(room MATCHES "^(api|config|cluster|queue|files)$")
+    set(${out} api PARENT_SCOPE)
+  else()
+    set(${out} framework PARENT_SCOPE)
+  endif()
+endfunction()
+
+# kind: "" for libraries and programs, "test" for gtest binaries.
+function(berth_pch target layer kind)
+  if(NOT BERTH_PCH OR layer STREQUAL "")
+    return()
+  endif()
+  set(owner berth_pch_${layer}${kind})
+  if(NOT TARGET ${owner})
+    set(stub ${CMAKE_BINARY_DIR}/pch/${owner}.cc)
+    if(NOT EXISTS ${stub})
+      file(WRITE ${stub} "")
+    endif()
+    add_library(${owner} OBJECT ${stub})
+    if(layer STREQUAL "api")
+      target_include_directories(${owner} PRIVATE ${BERTH_ROOMS_DIR}/base ${BERTH_ROOMS_DIR}/api)
+    else()
+      foreach(room base api config cluster framework)
+        target_include_directories(${owner} PRIVATE ${BERTH_ROOMS_DIR}/${room})
+      endforeach()
+    endif()
+    target_link_libraries(${owner} PRIVATE fmt::fmt PkgConfig::simdjson)
+    set(headers ${BERTH_PCH_${layer}})
+    if(kind)
+      list(APPEND headers ${BERTH_PCH_test})
+      find_package(GTest REQUIRED)
+      target_link_libraries(${owner} PRIVATE GTest::gmock)
+      target_compile_options(${owner} PRIVATE ${BERTH_TEST_OPTIONS})
+    endif()
+    target_precompile_headers(${owner} PRIVATE ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${owner})
+endfunction()

@@ -1,0 +1,131 @@
+// ClusterEvent: what happened, in the words queueing hints use. Event: the same with the objects it
+// happened to.
+//
+// Plugins register the events that may make a rejected pod schedulable; event handlers produce
+// them. Words and bit order are kube-scheduler's, because they show in metrics and because matching
+// compares them as integers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "api/core/node.h"
+#include "cluster/pod.h"
+
+namespace berth::api {
+struct PersistentVolume;
+struct PersistentVolumeClaim;
+struct CSINode;
+struct CSIDriver;
+struct CSIStorageCapacity;
+struct StorageClass;
+struct VolumeAttachment;
+struct ResourceClaim;
+struct ResourceSlice;
+struct DeviceClass;
+}  // namespace berth::api
+
+namespace berth::queue {
+
+enum class EventResource : uint8_t {
+  kPod,               // only registered: matches both kinds of pod below
+  kAssignedPod,       // only incoming: a pod with a node, or one that gave a node back
+  kUnschedulablePod,  // only incoming: a pod that waits for a node
+  kNode,
+  kPersistentVolume,
+  kPersistentVolumeClaim,
+  kCSINode,
+  kCSIDriver,
+  kCSIStorageCapacity,
+  kStorageClass,
+  kVolumeAttachment,
+  kResourceClaim,
+  kResourceSlice,
+  kDeviceClass,
+  kWildCard,
+};
+
+// Bits combine.
+enum Action : uint16_t {
+  kAdd = 1u << 0,
+  kDelete = 1u << 1,
+  kUpdateNodeAllocatable = 1u << 2,
+  kUpdateNodeLabel = 1u << 3,
+  kUpdateNodeTaint = 1u << 4,
+  kUpdateNodeCondition = 1u << 5,
+  kUpdateNodeAnnotation = 1u << 6,
+  kUpdatePodLabel = 1u << 7,
+  kUpdatePodScaleDown = 1u << 8,
+  kUpdatePodToleration = 1u << 9,
+  kUpdatePodSchedulingGatesEliminated = 1u << 10,
+  kUpdatePodGeneratedResourceClaim = 1u << 11,
+  kUpdate = 0xffc,  // any of the ten above
+  kAll = 0xfff,
+};
+
+struct ClusterEvent {
+  EventResource resource = EventResource::kWildCard;
+  uint16_t action = 0;
+  std::string_view custom_label = {};  // static text; for the wildcard events
+
+  bool IsWildCard() const { return resource == EventResource::kWildCard && action == kAll; }
+  // kube-scheduler's label, e.g. "NodeUpdateNodeTaint"; it is the `event` of metrics.
+  std::string Label() const;
+  bool operator==(const ClusterEvent& other) const {
+    return resource == other.resource && action == other.action;
+  }
+};
+
+// Events that are about no object.
+inline constexpr ClusterEvent kUnschedulableTimeout{EventResource::kWildCard, kAll,
+                                                    "UnschedulableTimeout"};
+inline constexpr ClusterEvent kForceActivate{EventResource::kWildCard, kAll, "ForceActivate"};
+
+// kube-scheduler's name of the resource, e.g. "storage.k8s.io/CSINode".
+std::string_view ResourceName(EventResource resource);
+
+// Does an incoming event concern who registered `registered`?
+bool Matches(const ClusterEvent& registered, const ClusterEvent& incoming);
+
+// A pod as it was at some moment, which holds its shape (Cluster::Snapshot).
+using PodSnapshot = std::shared_ptr<const cluster::Pod>;
+
+// What an event is about; monostate: nothing.
+using EventObject = std::variant<
+    std::monostate, PodSnapshot, std::shared_ptr<const api::Node>,
+    std::shared_ptr<const api::PersistentVolume>, std::shared_ptr<const api::PersistentVolumeClaim>,
+    std::shared_ptr<const api::CSINode>, std::shared_ptr<const api::CSIDriver>,
+    std::shared_ptr<const api::CSIStorageCapacity>, std::shared_ptr<const api::StorageClass>,
+    std::shared_ptr<const api::VolumeAttachment>, std::shared_ptr<const api::ResourceClaim>,
+    std::shared_ptr<const api::ResourceSlice>, std::shared_ptr<const api::DeviceClass>>;
+
+struct Event {
+  ClusterEvent what;
+  EventObject old_object;  // nothing when it was added
+  EventObject new_object;  // nothing when it was deleted
+
+  // The object as a T, null when there is none of that type.
+  template <class T>
+  const T* Old() const {
+    const auto* held = std::get_if<std::shared_ptr<const T>>(&old_object);
+    return held == nullptr ? nullptr : held->get();
+  }
+  template <class T>
+  const T* New() const {
+    const auto* held = std::get_if<std::shared_ptr<const T>>(&new_object);
+    return held == nullptr ? nullptr : held->get();
+  }
+};
+
+// What changed between two versions of a pod, in kube-scheduler's order. Nothing in particular
+// gives one general update. The resource is kAssignedPod when the new version has a node.
+std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster::Pod& new_pod);
+
+// The same for a node; possibly nothing.
+std::vector<ClusterEvent> NodeChanges(const api::Node& old_node, const api::Node& new_node);
+
+}  // namespace berth::queue

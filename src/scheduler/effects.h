@@ -1,0 +1,90 @@
+// Effects: what the engine asks its host to do. The engine does no I/O itself.
+//
+// Every effect that can fail has an id, and the host reports what came of it with Engine::Complete:
+// once, late, twice or after the watch has shown the outcome already; the engine copes. A host that
+// never hears back from the API server reports kUnknown when it gives up waiting.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "api/core/pod.h"
+#include "framework/pre_bind.h"
+
+namespace berth::scheduler {
+
+using EffectId = uint64_t;
+
+struct PodRef {
+  std::string namespace_;
+  std::string name;
+  std::string uid;
+};
+
+// POST pods/NAME/binding. Refused by the API server when the pod has a node or another uid.
+struct BindPod {
+  PodRef pod;
+  std::string node;
+};
+
+// PATCH pods/NAME/status: sets what is given, leaves the rest.
+struct PatchPodStatus {
+  PodRef pod;
+  std::optional<api::PodCondition> condition;      // replaces the one of its type
+  std::optional<std::string> nominated_node_name;  // "" clears it
+};
+
+// DELETE pods/NAME with the uid as precondition.
+struct DeletePod {
+  PodRef pod;
+};
+
+// GET pods/NAME: asked when a binding got no clear answer.
+struct ReadPod {
+  PodRef pod;
+};
+
+// PUT of an object that is refused when it has changed since it was read.
+struct WriteObject {
+  framework::ApiWrite write;
+};
+
+// An events.k8s.io/v1 Event. Best effort: no result is expected.
+struct RecordEvent {
+  PodRef regarding;
+  std::optional<PodRef> related;
+  std::string type;    // "Normal" or "Warning"
+  std::string reason;  // e.g. "FailedScheduling"
+  std::string action;  // e.g. "Scheduling"
+  std::string note;
+  std::string reporting_controller;  // the schedulerName of the profile
+};
+
+using EffectAction =
+    std::variant<BindPod, PatchPodStatus, DeletePod, ReadPod, WriteObject, RecordEvent>;
+
+struct Effect {
+  EffectId id = 0;
+  EffectAction action;
+};
+
+struct EffectResult {
+  enum class Code : uint8_t {
+    kOk,
+    kConflict,  // 409
+    kNotFound,  // 404
+    kError,     // refused: it was surely not carried out
+    kUnknown,   // a timeout or a broken connection: it may have been carried out
+  };
+  EffectId id = 0;
+  Code code = Code::kOk;
+  std::string message;  // the API server's words when it failed
+  // kOk of WriteObject: the object as it is now.
+  decltype(framework::WriteResult::written) written = std::nullopt;
+  // kOk of ReadPod: the pod as it is now.
+  std::optional<api::Pod> pod = std::nullopt;
+};
+
+}  // namespace berth::scheduler

@@ -420,6 +420,11 @@ void DynamicResources::Unreserve(const CycleContext&, PluginState* plugin_state,
   state.reserved.clear();
 }
 
+std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(const CycleContext&,
+                                                                         PluginState*, NodeIndex) {
+  return nullptr;
+}
+
 std::vector<std::string> DynamicResources::ReservedDevices(const PluginState* plugin_state) {
   std::vector<std::string> devices;
   for (const api::ResourceClaim& claim : static_cast<const State*>(plugin_state)->reserved) {

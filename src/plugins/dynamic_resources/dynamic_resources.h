@@ -20,6 +20,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 #include "plugins/common/node_matcher.h"
 #include "plugins/dynamic_resources/inventory.h"
 #include "plugins/dynamic_resources/node_pools.h"
@@ -44,13 +45,16 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
                                public framework::PostFilterPlugin,
-                               public framework::ReservePlugin {
+                               public framework::ReservePlugin,
+                               public framework::PreBindPlugin,
+                               public framework::EnqueueExtensions {
  public:
   // `max_steps`: how many devices may be looked at for one node, 0 for any number.
   DynamicResources(cluster::Cluster& cluster, int64_t max_steps);
   ~DynamicResources() override;
 
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
 
@@ -68,6 +72,9 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                             cluster::NodeIndex) override;
   void Unreserve(const framework::CycleContext&, framework::PluginState*,
                  cluster::NodeIndex) override;
+  std::unique_ptr<framework::PreBindTask> PreparePreBind(const framework::CycleContext&,
+                                                         framework::PluginState*,
+                                                         cluster::NodeIndex) override;
 
   // The devices Reserve has taken in this cycle, as "driver/pool/device", sorted. Devices used with
   // admin access are not taken.

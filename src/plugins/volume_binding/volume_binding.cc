@@ -187,8 +187,13 @@ void VolumeBinding::Unreserve(const framework::CycleContext& c, framework::Plugi
   view_.Sync(c.cluster);
   Revert(c.cluster, *it->second);
   auto* state = static_cast<State*>(s);
-  if (state->reserved == it->second) state->reserved = nullptr;
+  if (state != nullptr && state->reserved == it->second) state->reserved = nullptr;
   reserved_.erase(it);
+}
+
+std::unique_ptr<framework::PreBindTask> VolumeBinding::PreparePreBind(
+    const framework::CycleContext&, framework::PluginState*, NodeIndex) {
+  return nullptr;
 }
 
 const ReservedVolumes* VolumeBinding::Reserved(std::string_view pod_uid) const {

@@ -16,6 +16,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 #include "plugins/volume_binding/pod_volumes.h"
 
 namespace berth::plugins::volume_binding {
@@ -39,12 +40,15 @@ class VolumeBinding final : public framework::PreFilterPlugin,
                             public framework::FilterPlugin,
                             public framework::PreScorePlugin,
                             public framework::ScorePlugin,
-                            public framework::ReservePlugin {
+                            public framework::ReservePlugin,
+                            public framework::PreBindPlugin,
+                            public framework::EnqueueExtensions {
  public:
   explicit VolumeBinding(int64_t bind_timeout_seconds)
       : bind_timeout_seconds_(bind_timeout_seconds) {}
 
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
   framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
@@ -71,6 +75,9 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   // Also after the state has gone on to another pod: what was reserved is known by the pod's uid.
   void Unreserve(const framework::CycleContext&, framework::PluginState*,
                  framework::NodeIndex node) override;
+  std::unique_ptr<framework::PreBindTask> PreparePreBind(const framework::CycleContext&,
+                                                         framework::PluginState*,
+                                                         framework::NodeIndex node) override;
 
   // What Reserve decided for the pod; null when its volumes needed nothing. Good until Unreserve or
   // Release.

@@ -14,20 +14,12 @@
 // queue knows pods by id and asks its host about everything else.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/time.h"
 #include "cluster/ids.h"
@@ -104,7 +96,8 @@ class SchedulingQueue {
   // --- Pods come and go
   void Add(PodId pod, uint8_t profile, const api::Time& now);
   // The pod itself has changed; `changes` says how (PodChanges), `old_pod` and `new_pod` are its
-  // snapshots. The QueueHost answers for the new version already.
+  // snapshots. The QueueHost answers for the new version already. A pod the queue does not know
+  // stays unknown.
   void Update(PodId pod, std::span<const ClusterEvent> changes, const PodSnapshot& old_pod,
               const PodSnapshot& new_pod, const api::Time& now);
   // The pod is gone, or has got a node: forgets it, unless it is in flight: then Done does.
@@ -130,6 +123,9 @@ class SchedulingQueue {
   // help go to active or backoff. Only pods with a priority of at most `max_priority`.
   void Move(const Event& event, const api::Time& now,
             std::optional<int32_t> max_priority = std::nullopt);
+  // The same for only the pods `filter` lets through. Pods in flight see the event all the same.
+  using PodFilter = std::function<bool(const QueuedPod&)>;
+  void MoveIf(const Event& event, const api::Time& now, const PodFilter& filter);
   // Tries `pod` again at once, wherever it waits (kForceActivate).
   void Activate(PodId pod, const api::Time& now);
 

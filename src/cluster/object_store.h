@@ -64,6 +64,11 @@ class Store {
     return it == index_.end() ? nullptr : objects_[it->second].get();
   }
   const T* Find(std::string_view name) const { return Find({}, name); }
+  // The same, to keep after the object has been replaced.
+  std::shared_ptr<const T> Share(std::string_view namespace_, std::string_view name) const {
+    const auto it = index_.find(Key(namespace_, name));
+    return it == index_.end() ? nullptr : objects_[it->second];
+  }
 
   // Calls f(const T&) for every object, in order of first arrival.
   template <class F>

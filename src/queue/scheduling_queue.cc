@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "queue/in_flight.h"
 #include "queue/plugin_index.h"
 #include "queue/pod_heap.h"
+#include "queue/slot.h"
 #include "queue/ticks.h"
 
 namespace berth::queue {
@@ -23,70 +23,6 @@ constexpr std::string_view kPopFromBackoff = "PopFromBackoffQ";
 
 constexpr int64_t kBackoffPeriodSeconds = 1;
 constexpr int64_t kLeftoverPeriodSeconds = 30;
-
-enum class Place : uint8_t {
-  kNowhere,
-  kActive,
-  kBackoff,
-  kErrorBackoff,
-  kUnschedulable,
-  kGated,
-  kInFlight,
-};
-
-std::string_view WordOf(Place place) {
-  switch (place) {
-    case Place::kNowhere:
-      return "";
-    case Place::kActive:
-      return "active";
-    case Place::kBackoff:
-      return "backoff";
-    case Place::kErrorBackoff:
-      return "error-backoff";
-    case Place::kUnschedulable:
-      return "unschedulable";
-    case Place::kGated:
-      return "gated";
-    case Place::kInFlight:
-      return "in-flight";
-  }
-  return "";
-}
-
-struct Slot {
-  QueuedPod info;
-  Place place = Place::kNowhere;
-  bool deleted = false;  // gone while it was in flight
-  uint64_t order = 0;    // of its coming to the place: who ties goes in this order
-  api::Time until;       // backoff: its end. Unschedulable: the tick that tries it unasked
-};
-
-using Slots = std::deque<Slot>;  // a slot stays where it is in memory
-
-bool LessOrEarlier(const QueueHost& host, const Slot& a, const Slot& b) {
-  return a.order < b.order ? !host.Less(b.info, a.info) : host.Less(a.info, b.info);
-}
-
-struct ActiveOrder {
-  const QueueHost* host;
-  const Slots* slots;
-  bool operator()(uint32_t a, uint32_t b) const {
-    return LessOrEarlier(*host, (*slots)[a], (*slots)[b]);
-  }
-};
-
-struct BackoffOrder {
-  const QueueHost* host;
-  const Slots* slots;
-  bool by_less;  // who ends in the same window goes as in active
-  bool operator()(uint32_t left, uint32_t right) const {
-    const Slot& a = (*slots)[left];
-    const Slot& b = (*slots)[right];
-    if (a.until != b.until) return a.until < b.until;
-    return by_less ? LessOrEarlier(*host, a, b) : a.order < b.order;
-  }
-};
 
 // How much an event helps a pod.
 enum class Strategy : uint8_t { kSkip, kAfterBackoff, kImmediately };
@@ -126,6 +62,7 @@ class SchedulingQueue::Impl {
   void Done(PodId pod);
   void AddUnschedulable(PodId pod, PluginMask rejected_by, PluginMask pending_by,
                         const api::Time& now);
+  void AddFailed(const QueuedPod& failed, const api::Time& now);
   template <class Filter>
   void Move(const Event& event, const api::Time& now, Filter&& filter);
   void Activate(PodId pod, const api::Time& now);
@@ -502,6 +439,18 @@ void SchedulingQueue::Impl::AddUnschedulable(PodId pod, PluginMask rejected_by,
   Requeue(slot, JudgeSincePop(slot), kScheduleAttemptFailure, at);
 }
 
+void SchedulingQueue::Impl::AddFailed(const QueuedPod& failed, const api::Time& now) {
+  const api::Time& at = At(now);
+  if (SlotOf(failed.pod) != kNoSlot) return;
+  const uint32_t slot = NewSlot(failed.pod);
+  QueuedPod& info = slots_[slot].info;
+  info = failed;
+  info.unschedulable_plugins = info.pending_plugins = 0;
+  ++info.consecutive_errors_count;
+  info.timestamp = at;
+  Requeue(slot, Strategy::kAfterBackoff, kScheduleAttemptFailure, at);
+}
+
 // --- Events
 
 template <class Filter>
@@ -641,6 +590,9 @@ void SchedulingQueue::Done(PodId pod) { impl_->Done(pod); }
 void SchedulingQueue::AddUnschedulable(PodId pod, PluginMask rejected_by, PluginMask pending_by,
                                        const api::Time& now) {
   impl_->AddUnschedulable(pod, rejected_by, pending_by, now);
+}
+void SchedulingQueue::AddFailed(const QueuedPod& failed, const api::Time& now) {
+  impl_->AddFailed(failed, now);
 }
 void SchedulingQueue::Move(const Event& event, const api::Time& now,
                            std::optional<int32_t> max_priority) {

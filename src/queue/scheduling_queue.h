@@ -117,6 +117,9 @@ class SchedulingQueue {
   // pod that is not in flight, so a duplicate report does no harm.
   void AddUnschedulable(PodId pod, PluginMask rejected_by, PluginMask pending_by,
                         const api::Time& now);
+  // A pod that was Done comes back because its binding failed: `failed` is what FindInFlight said
+  // of it. Counts as an error. Does nothing to a pod the queue knows.
+  void AddFailed(const QueuedPod& failed, const api::Time& now);
 
   // --- Events
   // Something happened that is not about one pending pod. Pods whose rejecting plugins say it may

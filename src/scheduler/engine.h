@@ -32,6 +32,7 @@
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/effects.h"
+#include "scheduler/profile_set.h"
 
 namespace berth::scheduler {
 
@@ -49,6 +50,8 @@ struct EngineOptions {
   int64_t max_in_unschedulable_ns = 300'000'000'000;
   // Changes results: how long a bound pod is believed in without the watch showing it. 0: forever.
   int64_t assumed_ttl_ns = 0;
+  // Changes results: plugins of the host's own.
+  std::vector<ExtraPlugin> extra_plugins = {};
   PlantedBug planted_bug = PlantedBug::kNone;
 };
 

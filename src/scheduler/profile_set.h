@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,19 @@
 
 namespace berth::scheduler {
 
+// A plugin that is not in-tree, compiled in: every profile gets it, last at each of its points.
+struct ExtraPlugin {
+  framework::RegistryRow row;
+  std::vector<config::ExtensionPoint> points;
+};
+
 class ProfileSet {
  public:
   // Makes the plugins of every profile. `cluster` and `executor` (may be null) outlive the set.
   // `seed` is for plugins that choose among equals.
   static Result<ProfileSet> Make(const config::KubeSchedulerConfiguration& config,
                                  cluster::Cluster& cluster, framework::Executor* executor = nullptr,
-                                 uint64_t seed = 0);
+                                 uint64_t seed = 0, std::span<const ExtraPlugin> extra = {});
 
   // The cycle of the profile for `scheduler_name`, null when there is none.
   framework::Cycle* CycleFor(std::string_view scheduler_name);

@@ -1,0 +1,250 @@
+#include "scheduler/engine.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "scheduler/engine_impl.h"
+
+namespace berth::scheduler {
+
+int64_t VersionNumber(std::string_view resource_version) {
+  int64_t number = -1;
+  const char* end = resource_version.data() + resource_version.size();
+  const auto [stop, error] = std::from_chars(resource_version.data(), end, number);
+  return error == std::errc() && stop == end ? number : -1;
+}
+
+queue::PluginId ProfileRuntime::IdOf(std::string_view name) const {
+  const auto plugins = profile->Plugins();
+  for (size_t i = 0; i < plugins.size(); ++i) {
+    if (plugins[i]->Name() == name) return static_cast<queue::PluginId>(i);
+  }
+  return queue::kNoPlugin;
+}
+
+PluginMask ProfileRuntime::MaskOf(const std::set<std::string>& names) const {
+  PluginMask mask = 0;
+  for (const std::string& name : names) {
+    const queue::PluginId id = IdOf(name);
+    if (id < 64) mask |= queue::MaskOf(id);
+  }
+  return mask;
+}
+
+// --- Making one
+
+Engine::Impl::Impl(const EngineOptions& options, const api::Time& now, EngineObserver* observer)
+    : options_(options), now_(now), observer_(observer), algorithm_(options.algorithm) {}
+
+Engine::Impl::~Impl() = default;
+
+Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config,
+                                framework::Executor* executor) {
+  auto profiles =
+      ProfileSet::Make(config, cluster_, executor, options_.algorithm.seed, options_.extra_plugins);
+  if (!profiles) return berth::Fail(profiles.error());
+  profiles_.emplace(std::move(*profiles));
+  for (const auto& profile : profiles_->Profiles()) {
+    if (profile->Plugins().size() > 64) {
+      return berth::Fail("profile \"" + profile->Name() + "\" has more than 64 plugins");
+    }
+    ProfileRuntime runtime;
+    runtime.profile = profile.get();
+    runtime.cycle = profiles_->CycleFor(profile->Name());
+    runtime.hints = std::make_unique<framework::HintMap>(*profile);
+    runtimes_.push_back(std::move(runtime));
+  }
+  queue::QueueOptions queue_options;
+  queue_options.backoff.initial_ns = config.pod_initial_backoff_seconds * 1'000'000'000;
+  queue_options.backoff.max_ns = config.pod_max_backoff_seconds * 1'000'000'000;
+  queue_options.max_in_unschedulable_ns = options_.max_in_unschedulable_ns;
+  queue_ = std::make_unique<queue::SchedulingQueue>(*this, runtimes_.size(), queue_options);
+  return {};
+}
+
+// --- QueueHost
+
+bool Engine::Impl::Less(const queue::QueuedPod& a, const queue::QueuedPod& b) const {
+  const auto& sort = runtimes_[a.profile].profile->queue_sort;
+  return sort.front().plugin->Less(cluster_.GetPod(a.pod), a.timestamp.UnixNano(),
+                                   cluster_.GetPod(b.pod), b.timestamp.UnixNano());
+}
+
+queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const {
+  const auto& plugins = runtimes_[pod.profile].profile->pre_enqueue;
+  const auto ask = [&](const framework::Served<framework::PreEnqueuePlugin>& served) {
+    const framework::Status status = served.plugin->PreEnqueue(cluster_, cluster_.GetPod(pod.pod));
+    if (status.Ok()) return queue::Gate{};
+    return queue::Gate{served.index, status.code() == framework::Code::kPending};
+  };
+  for (const auto& served : plugins) {
+    if (served.index != first) continue;
+    const queue::Gate gate = ask(served);
+    if (gate.plugin != queue::kNoPlugin) return gate;
+  }
+  for (const auto& served : plugins) {
+    if (served.index == first) continue;
+    const queue::Gate gate = ask(served);
+    if (gate.plugin != queue::kNoPlugin) return gate;
+  }
+  return {};
+}
+
+PluginMask Engine::Impl::Registered(uint8_t profile, const queue::ClusterEvent& event) const {
+  return runtimes_[profile].hints->Registered(event);
+}
+
+bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
+                           const queue::Event& event) const {
+  const auto hint =
+      runtimes_[pod.profile].hints->Ask(cluster_, cluster_.GetPod(pod.pod), plugin, event);
+  return !hint || *hint == framework::Hint::kQueue;
+}
+
+void Engine::Impl::CountIncoming(queue::QueueName queue, std::string_view event) {
+  if (observer_ != nullptr) observer_->QueueIncoming(queue, event);
+}
+
+// --- Time
+
+void Engine::Impl::AdvanceTo(const api::Time& now) {
+  now_ = std::max(now_, now);
+  queue_->Advance(now_);
+  while (!timers_.empty() && timers_.begin()->first <= now_) {
+    const std::string uid = std::move(timers_.begin()->second);
+    timers_.erase(timers_.begin());
+    Binding* binding = FindBinding(uid);
+    if (binding == nullptr || !binding->wake || *binding->wake > now_) continue;
+    binding->wake.reset();
+    WakeBinding(*binding);
+  }
+  while (!expiry_.empty() && expiry_.begin()->first <= now_) {
+    const std::string uid = std::move(expiry_.begin()->second);
+    expiry_.erase(expiry_.begin());
+    ExpireAssumed(uid);
+  }
+}
+
+std::optional<api::Time> Engine::Impl::NextWake() const {
+  std::optional<api::Time> next = queue_->NextWake();
+  for (const auto* timers : {&timers_, &expiry_}) {
+    if (timers->empty()) continue;
+    if (!next || timers->begin()->first < *next) next = timers->begin()->first;
+  }
+  return next;
+}
+
+void Engine::Impl::WakeAt(Binding& binding, const api::Time& when) {
+  binding.wake = when;
+  timers_.emplace(when, binding.ref.uid);
+}
+
+// --- Effects
+
+EffectId Engine::Impl::Emit(EffectAction action) {
+  const EffectId id = next_effect_++;
+  effects_.push_back({id, std::move(action)});
+  return id;
+}
+
+void Engine::Impl::EmitAwaited(EffectAction action, Awaited awaited) {
+  const EffectId id = Emit(std::move(action));
+  awaited_.emplace(id, std::move(awaited));
+}
+
+void Engine::Impl::Complete(EffectResult result) {
+  const auto it = awaited_.find(result.id);
+  if (it == awaited_.end()) return;
+  const Awaited awaited = std::move(it->second);
+  awaited_.erase(it);
+  switch (awaited.what) {
+    case Awaited::For::kBinding:
+      if (Binding* binding = FindBinding(awaited.uid)) BindingResult(*binding, std::move(result));
+      break;
+    case Awaited::For::kNomination:
+    case Awaited::For::kVictimCondition:
+    case Awaited::For::kVictimDeletion:
+      PreemptionResult(awaited, result);
+      break;
+    case Awaited::For::kActivate:
+      if (result.code == EffectResult::Code::kOk) break;
+      if (const PodId id = cluster_.FindPod(awaited.uid); id != cluster::kNoPod) {
+        queue_->Activate(id, now_);
+      }
+      break;
+  }
+}
+
+void Engine::Impl::Record(const PodRef& pod, std::optional<PodRef> related, std::string_view type,
+                          std::string_view reason, std::string_view action, std::string note,
+                          std::string_view scheduler_name) {
+  RecordEvent event;
+  event.regarding = pod;
+  event.related = std::move(related);
+  event.type = type;
+  event.reason = reason;
+  event.action = action;
+  event.note = std::move(note);
+  event.reporting_controller = scheduler_name;
+  Emit(std::move(event));
+}
+
+PodRef Engine::Impl::RefOf(const cluster::Pod& pod) const {
+  return {pod.namespace_(), pod.name, pod.uid};
+}
+
+// --- Tables
+
+PodRecord& Engine::Impl::RecordOf(PodId id) {
+  if (id >= records_.size()) records_.resize(id + 1);
+  return records_[id];
+}
+
+const PodRecord* Engine::Impl::FindRecord(PodId id) const {
+  return id < records_.size() && records_[id].known ? &records_[id] : nullptr;
+}
+
+Binding* Engine::Impl::FindBinding(std::string_view uid) {
+  const auto it = bindings_.find(uid);
+  return it == bindings_.end() ? nullptr : it->second.get();
+}
+
+// --- The outside
+
+Engine::Engine() = default;
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfiguration& config,
+                                             const EngineOptions& options, const api::Time& now,
+                                             framework::Executor* executor,
+                                             EngineObserver* observer) {
+  std::unique_ptr<Engine> engine(new Engine());
+  engine->impl_ = std::make_unique<Impl>(options, now, observer);
+  if (auto done = engine->impl_->Init(config, executor); !done) return berth::Fail(done.error());
+  return engine;
+}
+
+void Engine::AdvanceTo(const api::Time& now) { impl_->AdvanceTo(now); }
+void Engine::Upsert(api::Object object) { impl_->Upsert(std::move(object)); }
+void Engine::Delete(const api::Object& object) { impl_->Delete(object); }
+void Engine::Replace(std::string_view kind, std::vector<api::Object> objects) {
+  impl_->Replace(kind, std::move(objects));
+}
+void Engine::Complete(EffectResult result) { impl_->Complete(std::move(result)); }
+bool Engine::Step() { return impl_->Step(); }
+std::vector<Effect> Engine::TakeEffects() { return std::exchange(impl_->effects_, {}); }
+std::optional<api::Time> Engine::NextWake() const { return impl_->NextWake(); }
+bool Engine::Allow(std::string_view pod_uid, std::string_view plugin) {
+  return impl_->Allow(pod_uid, plugin);
+}
+bool Engine::Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message) {
+  return impl_->Reject(pod_uid, plugin, message);
+}
+const cluster::Cluster& Engine::GetCluster() const { return impl_->cluster_; }
+const queue::SchedulingQueue& Engine::Queue() const { return *impl_->queue_; }
+size_t Engine::AssumedPods() const { return impl_->AssumedPods(); }
+size_t Engine::BindingPods() const { return impl_->bindings_.size(); }
+std::string_view Engine::WhereIs(std::string_view pod_uid) const { return impl_->WhereIs(pod_uid); }
+std::vector<std::string> Engine::Invariants() const { return impl_->Invariants(); }
+
+}  // namespace berth::scheduler

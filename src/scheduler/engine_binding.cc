@@ -1,0 +1,329 @@
+// Engine: the binding cycle, from Permit to PostBind, as results come in.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/go_text.h"
+#include "scheduler/engine_impl.h"
+
+namespace berth::scheduler {
+namespace {
+
+using framework::PreBindStep;
+using framework::WriteResult;
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int32_t kMaxReadDelaySeconds = 8;
+
+api::Time After(const api::Time& time, int64_t ns) {
+  return api::Time::FromUnixNano(time.UnixNano() + ns);
+}
+
+WriteResult::Code CodeOf(EffectResult::Code code) {
+  switch (code) {
+    case EffectResult::Code::kOk:
+      return WriteResult::Code::kOk;
+    case EffectResult::Code::kConflict:
+      return WriteResult::Code::kConflict;
+    case EffectResult::Code::kNotFound:
+      return WriteResult::Code::kNotFound;
+    case EffectResult::Code::kError:
+    case EffectResult::Code::kUnknown:
+      break;
+  }
+  return WriteResult::Code::kError;
+}
+
+}  // namespace
+
+// --- Permit
+
+// Goes on as far as possible without waiting. The binding may be gone when this returns.
+void Engine::Impl::ProceedBinding(Binding& binding) {
+  if (!binding.waits.empty()) {
+    binding.stage = Binding::Stage::kWaiting;
+    api::Time first = binding.waits.front().deadline;
+    for (const Binding::Wait& wait : binding.waits) first = std::min(first, wait.deadline);
+    WakeAt(binding, first);
+    return;
+  }
+  // From here on the pod cannot be found unschedulable any more, so no event needs to be kept for
+  // it.
+  if (binding.pod != cluster::kNoPod && options_.planted_bug != PlantedBug::kDoubleAssume) {
+    queue_->Done(binding.pod);
+  }
+  binding.stage = Binding::Stage::kPreBind;
+  NextPreBind(binding);
+}
+
+bool Engine::Impl::Allow(std::string_view pod_uid, std::string_view plugin) {
+  Binding* binding = FindBinding(pod_uid);
+  if (binding == nullptr || binding->stage != Binding::Stage::kWaiting) return false;
+  const framework::Profile& profile = *runtimes_[binding->profile].profile;
+  const size_t allowed = std::erase_if(binding->waits, [&](const Binding::Wait& wait) {
+    return profile.At(wait.plugin).Name() == plugin;
+  });
+  if (allowed == 0) return false;
+  if (binding->waits.empty()) ProceedBinding(*binding);
+  return true;
+}
+
+bool Engine::Impl::Reject(std::string_view pod_uid, std::string_view plugin,
+                          std::string_view message) {
+  Binding* binding = FindBinding(pod_uid);
+  if (binding == nullptr || binding->stage != Binding::Stage::kWaiting) return false;
+  const queue::PluginId id = runtimes_[binding->profile].IdOf(plugin);
+  BindingFailed(*binding, true, std::string(message), id);
+  return true;
+}
+
+void Engine::Impl::WakeBinding(Binding& binding) {
+  switch (binding.stage) {
+    case Binding::Stage::kWaiting: {
+      const auto late =
+          std::find_if(binding.waits.begin(), binding.waits.end(),
+                       [&](const Binding::Wait& wait) { return wait.deadline <= now_; });
+      if (late == binding.waits.end()) {
+        ProceedBinding(binding);
+        return;
+      }
+      const std::string_view plugin = runtimes_[binding.profile].profile->At(late->plugin).Name();
+      BindingFailed(binding, true,
+                    fmt::format("rejected due to timeout after waiting {} at plugin {}",
+                                api::Duration{late->timeout_ns}.Format(), plugin),
+                    late->plugin);
+      return;
+    }
+    case Binding::Stage::kPreBind:
+      NextPreBind(binding);
+      return;
+    case Binding::Stage::kConfirm:
+      EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+      return;
+    case Binding::Stage::kBind:
+      return;
+  }
+}
+
+// --- PreBind
+
+void Engine::Impl::NextPreBind(Binding& binding) {
+  while (binding.task < binding.tasks.size()) {
+    Binding::Task& task = binding.tasks[binding.task];
+    binding.task_began = true;
+    const std::vector<WriteResult> results = std::exchange(binding.results, {});
+    PreBindStep step = task.task->Next(cluster_, now_, results);
+    switch (step.kind) {
+      case PreBindStep::Kind::kDone:
+        task.task.reset();
+        ++binding.task;
+        binding.task_began = false;
+        continue;
+      case PreBindStep::Kind::kWait:
+        WakeAt(binding, After(now_, kSecond));
+        return;
+      case PreBindStep::Kind::kFail: {
+        const std::string_view plugin = runtimes_[binding.profile].profile->At(task.plugin).Name();
+        const bool rejected = framework::IsRejected(step.failure.code());
+        BindingFailed(binding, rejected,
+                      rejected ? step.failure.Message()
+                               : fmt::format("running PreBind plugin \"{}\": {}", plugin,
+                                             step.failure.Message()),
+                      task.plugin);
+        return;
+      }
+      case PreBindStep::Kind::kWrite:
+        binding.writes = std::move(step.writes);
+        binding.write = 0;
+        if (binding.writes.empty()) continue;
+        SendNextWrite(binding);
+        return;
+    }
+  }
+  SendBind(binding);
+}
+
+void Engine::Impl::SendNextWrite(Binding& binding) {
+  EmitAwaited(WriteObject{binding.writes[binding.write]},
+              {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+}
+
+void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
+  WriteResult written;
+  written.code = CodeOf(result.code);
+  written.message = std::move(result.message);
+  written.written = std::move(result.written);
+  const bool ok = written.code == WriteResult::Code::kOk;
+  binding.results.push_back(std::move(written));
+  if (ok && ++binding.write < binding.writes.size()) {
+    SendNextWrite(binding);
+  } else {
+    NextPreBind(binding);
+  }
+}
+
+// --- Bind
+
+void Engine::Impl::SendBind(Binding& binding) {
+  binding.stage = Binding::Stage::kBind;
+  const cluster::Pod& pod = *binding.snapshot;
+  const framework::CycleContext context{cluster_, pod, *pod.shape};
+  for (const auto& [plugin, index] : runtimes_[binding.profile].profile->bind) {
+    api::Binding object;
+    const framework::Status status = plugin->Bind(context, binding.node, &object);
+    if (status.IsSkip()) continue;
+    if (!status.Ok()) {
+      BindingFailed(binding, false,
+                    fmt::format("running Bind plugin \"{}\": {}", plugin->Name(), status.Message()),
+                    index);
+      return;
+    }
+    binding.binder = index;
+    EmitAwaited(BindPod{binding.ref, binding.node_name},
+                {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+    return;
+  }
+  BindingFailed(binding, false, "no bind plugin took the pod", 0);
+}
+
+void Engine::Impl::BindingResult(Binding& binding, EffectResult result) {
+  switch (binding.stage) {
+    case Binding::Stage::kPreBind:
+      WriteDone(binding, std::move(result));
+      break;
+    case Binding::Stage::kBind:
+      BindDone(binding, result);
+      break;
+    case Binding::Stage::kConfirm:
+      ReadDone(binding, result);
+      break;
+    case Binding::Stage::kWaiting:
+      break;
+  }
+}
+
+void Engine::Impl::BindDone(Binding& binding, const EffectResult& result) {
+  if (result.code == EffectResult::Code::kOk) {
+    Bound(binding);
+    return;
+  }
+  const std::string_view plugin = runtimes_[binding.profile].profile->At(binding.binder).Name();
+  binding.bind_error = fmt::format("running Bind plugin \"{}\": {}", plugin, result.message);
+  if (result.code == EffectResult::Code::kError || result.code == EffectResult::Code::kNotFound) {
+    BindingFailed(binding, false, binding.bind_error, binding.binder);
+    return;
+  }
+  // It may have been bound, now or by an earlier attempt. If its room were given to another pod
+  // now, the node could end up with both.
+  binding.stage = Binding::Stage::kConfirm;
+  EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+}
+
+void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
+  if (result.code == EffectResult::Code::kNotFound) {
+    BindingFailed(binding, false, binding.bind_error, binding.binder);
+    return;
+  }
+  if (result.code != EffectResult::Code::kOk || !result.pod) {
+    const int32_t seconds = std::min(1 << std::min(binding.reads++, 10), kMaxReadDelaySeconds);
+    WakeAt(binding, After(now_, seconds * kSecond));
+    return;
+  }
+  const api::Pod& pod = *result.pod;
+  if (pod.metadata.uid == binding.ref.uid && pod.spec.node_name == binding.node_name) {
+    Bound(binding);
+    return;
+  }
+  const std::string uid = binding.ref.uid;
+  if (pod.metadata.uid == uid && !pod.spec.node_name.empty()) Upsert(pod);  // somebody else's
+  if (Binding* still = FindBinding(uid)) {
+    BindingFailed(*still, false, still->bind_error, still->binder);
+  }
+}
+
+// The API server has the binding; the watch will show it.
+void Engine::Impl::Bound(Binding& binding) {
+  const framework::Profile& profile = *runtimes_[binding.profile].profile;
+  Record(binding.ref, std::nullopt, "Normal", "Scheduled", "Binding",
+         fmt::format("Successfully assigned {}/{} to {}", binding.ref.namespace_, binding.ref.name,
+                     binding.node_name),
+         profile.Name());
+  if (observer_ != nullptr) observer_->Bound(binding.ref, binding.node_name, binding.info, now_);
+  for (const auto& [plugin, index] : profile.post_bind) {
+    plugin->PostBind(cluster_, *binding.snapshot, binding.node);
+  }
+  const PodId id = binding.pod;
+  const PodSnapshot snapshot = binding.snapshot;
+  bindings_.erase(binding.ref.uid);
+  if (id == cluster::kNoPod) return;
+  if (RecordOf(id).deleted) {
+    ForgetPod(id);
+    Move({queue::EventResource::kAssignedPod, queue::kDelete}, snapshot, {});
+  } else if (options_.assumed_ttl_ns > 0 && !RecordOf(id).assigned) {
+    expiry_.emplace(After(now_, options_.assumed_ttl_ns), snapshot->uid);
+  }
+}
+
+// The watch never showed a binding that was reported as done.
+void Engine::Impl::ExpireAssumed(const std::string& uid) {
+  const PodId id = cluster_.FindPod(uid);
+  if (id == cluster::kNoPod || !cluster_.GetPod(id).assumed || FindBinding(uid) != nullptr) return;
+  const PodSnapshot old = cluster_.Snapshot(id);
+  cluster_.Unplace(id);
+  cluster_.MutablePod(id).node_name.clear();
+  if (const auto newer = std::move(RecordOf(id).newer)) TakeUp(id, *newer);
+  queue_->Add(id, RecordOf(id).profile, now_);
+  Move({queue::EventResource::kAssignedPod, queue::kDelete}, old, {});
+}
+
+// --- Failure
+
+// Gives everything back, in reverse, and queues the pod again. `binding` is gone afterwards.
+void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string message,
+                                 uint8_t plugin) {
+  const auto it = bindings_.find(binding.ref.uid);
+  const std::unique_ptr<Binding> failed = std::move(it->second);
+  bindings_.erase(it);
+  const bool waited = failed->stage == Binding::Stage::kWaiting;
+
+  const cluster::Pod& as_assumed = *failed->snapshot;
+  const framework::CycleContext context{cluster_, as_assumed, *as_assumed.shape};
+  for (size_t i = 0; i <= failed->task && i < failed->tasks.size(); ++i) {
+    if (!failed->tasks[i].task || (i == failed->task && !failed->task_began)) continue;
+    for (framework::ApiWrite& write : failed->tasks[i].task->Undo(cluster_)) {
+      Emit(WriteObject{std::move(write)});
+    }
+  }
+  const auto& reserve = runtimes_[failed->profile].profile->reserve;
+  for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
+    back->plugin->Unreserve(context, nullptr, failed->node);
+  }
+  failed->tasks.clear();
+
+  const PodId id = failed->pod;
+  if (id == cluster::kNoPod) return;
+  const bool assumed = cluster_.GetPod(id).assumed;
+  if (assumed && options_.planted_bug != PlantedBug::kMissedForget) {
+    cluster_.Unplace(id);
+    cluster_.MutablePod(id).node_name.clear();
+  }
+  Failure failure;
+  failure.rejected = rejected;
+  failure.info = failed->info;
+  if (waited && rejected) {
+    failure.message = fmt::format("0/1 nodes are available: 1 {}.", message);
+    if (plugin < 64) failure.unschedulable = queue::MaskOf(plugin);
+  } else {
+    failure.message = std::move(message);
+  }
+  const queue::Event gone{
+      {queue::EventResource::kAssignedPod, queue::kDelete}, failed->snapshot, {}};
+  // What the pod held is free. A rejected pod is not helped by its own leaving.
+  if (assumed && !rejected) queue_->Move(gone, now_);
+  Fail(id, failure);
+  if (assumed && rejected) {
+    queue_->MoveIf(gone, now_, [id](const queue::QueuedPod& pod) { return pod.pod != id; });
+  }
+}
+
+}  // namespace berth::scheduler

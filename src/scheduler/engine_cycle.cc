@@ -1,0 +1,279 @@
+// Engine: the scheduling cycle, from Pop to Permit, and what follows when it fails.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "framework/diagnosis.h"
+#include "scheduler/engine_impl.h"
+
+namespace berth::scheduler {
+namespace {
+
+using framework::PostFilterResult;
+using framework::Status;
+
+// kube-scheduler's limit on the note of an event; longer ones end in " ...".
+constexpr size_t kNoteLengthLimit = 1024;
+constexpr int64_t kMaxPermitTimeoutNs = 15LL * 60 * 1'000'000'000;
+
+std::string Truncated(const std::string& message) {
+  constexpr std::string_view kSuffix = " ...";
+  if (message.size() <= kNoteLengthLimit) return message;
+  return message.substr(0, kNoteLengthLimit - kSuffix.size()).append(kSuffix);
+}
+
+// The words of a FitError about the one node that was chosen.
+std::string OneNodeMessage(const Status& status) {
+  std::vector<std::string> parts;
+  for (const std::string& reason : status.reasons()) parts.push_back("1 " + reason);
+  std::sort(parts.begin(), parts.end());
+  std::string message = "0/1 nodes are available:";
+  if (!parts.empty()) message += fmt::format(" {}.", fmt::join(parts, ", "));
+  return message;
+}
+
+api::Time After(const api::Time& time, int64_t ns) {
+  return api::Time::FromUnixNano(time.UnixNano() + ns);
+}
+
+}  // namespace
+
+bool Engine::Impl::Step() {
+  const std::optional<PodId> next = queue_->Pop(now_);
+  if (!next) return false;
+  Attempt(*next);
+  return true;
+}
+
+void Engine::Impl::Attempt(PodId id) {
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  ProfileRuntime& runtime = runtimes_[RecordOf(id).profile];
+  if (pod.terminating) {
+    Record(RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
+           "skip schedule deleting pod: " + pod.Key(), runtime.profile->Name());
+    queue_->Done(id);
+    return;
+  }
+  if (pod.node != cluster::kNoNode) {  // assumed: it was queued again before that was known
+    queue_->Done(id);
+    return;
+  }
+  algorithm_.Schedule(*runtime.cycle, cluster_, pod, &decision_);
+  switch (decision_.outcome) {
+    case Outcome::kScheduled:
+      Commit(id, runtime, decision_.node);
+      break;
+    case Outcome::kUnschedulable:
+      NoFit(id, runtime);
+      break;
+    case Outcome::kError: {
+      Failure failure;
+      failure.rejected = cluster_.NodeCount() == 0;  // "no nodes available" is no fault of ours
+      failure.message = decision_.error;
+      Fail(id, failure);
+      break;
+    }
+  }
+}
+
+// No node fits: asks for room, and waits.
+void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
+  Failure failure;
+  failure.rejected = true;
+  failure.nomination = PostFilterResult::Nomination::kKeep;
+  PostFilterResult result;
+  if (!runtime.profile->post_filter.empty()) {
+    const Status status =
+        framework::RunPostFilter(*runtime.cycle, cluster_, decision_.diagnosis, &result);
+    decision_.diagnosis.post_filter_message = status.Message();
+    failure.nomination = result.nomination;
+    failure.nominated_node = result.nominated_node;
+  }
+  failure.message = framework::FitErrorMessage(*runtime.cycle, decision_.diagnosis);
+  failure.unschedulable = runtime.MaskOf(decision_.diagnosis.unschedulable_plugins);
+  failure.pending = runtime.MaskOf(decision_.diagnosis.pending_plugins);
+  if (result.nomination == PostFilterResult::Nomination::kSet) StartPreemption(id, result);
+  const std::string uid = cluster_.GetPod(id).uid;
+  if (result.deallocated_claim) {
+    EmitAwaited(WriteObject{{*result.deallocated_claim, true}},
+                {Awaited::For::kActivate, uid, 0, 0});
+  }
+  Fail(id, failure);
+}
+
+void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
+  framework::Cycle& cycle = *runtime.cycle;
+  Assume(id, runtime, node);
+  for (const auto& [plugin, index] : runtime.profile->reserve) {
+    Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
+    if (status.Ok()) continue;
+    status.set_plugin(plugin->Name());
+    TakeBack(id, runtime, node, status, "Reserve");
+    return;
+  }
+  auto binding = std::make_unique<Binding>();
+  binding->pod = id;
+  binding->ref = RefOf(cluster_.GetPod(id));
+  binding->node = node;
+  binding->node_name = cluster_.NodeName(node);
+  binding->profile = RecordOf(id).profile;
+  binding->info = *queue_->FindInFlight(id);
+  const Status permitted = RunPermit(runtime, node, binding.get());
+  if (!permitted.Ok()) {
+    TakeBack(id, runtime, node, permitted, "Permit");
+    return;
+  }
+  for (const auto& [plugin, index] : runtime.profile->pre_bind) {
+    auto task = plugin->PreparePreBind(cycle.context(), cycle.state(index), node);
+    if (task) binding->tasks.push_back({index, std::move(task)});
+  }
+  binding->snapshot = cluster_.Snapshot(id);
+  if (observer_ != nullptr) {
+    observer_->Attempted(cluster_.GetPod(id), Outcome::kScheduled, binding->node_name, "");
+  }
+  Binding& begun = *binding;
+  bindings_[begun.ref.uid] = std::move(binding);
+  if (options_.planted_bug == PlantedBug::kDoubleAssume && ++planted_ % 7 == 0) {
+    queue_->Done(id);
+    queue_->Add(id, begun.profile, now_);
+  }
+  ProceedBinding(begun);
+}
+
+// The pod counts on its node from now on, whatever the API server says how late.
+void Engine::Impl::Assume(PodId id, ProfileRuntime&, NodeIndex node) {
+  cluster_.MutableNominations().Clear(id);
+  cluster_.MutablePod(id).node_name = cluster_.NodeName(node);
+  cluster_.Place(id, node, /*assumed=*/true);
+}
+
+Status Engine::Impl::RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding) {
+  framework::Cycle& cycle = *runtime.cycle;
+  for (const auto& [plugin, index] : runtime.profile->permit) {
+    int64_t timeout_ns = 0;
+    Status status = plugin->Permit(cycle.context(), cycle.state(index), node, &timeout_ns);
+    if (status.Ok()) continue;
+    if (status.code() == framework::Code::kWait) {
+      timeout_ns = std::clamp<int64_t>(timeout_ns, 0, kMaxPermitTimeoutNs);
+      binding->waits.push_back({index, After(now_, timeout_ns), timeout_ns});
+      continue;
+    }
+    status.set_plugin(plugin->Name());
+    return status;
+  }
+  return {};
+}
+
+// Reserve or Permit said no: everything is as before the cycle.
+void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, const Status& status,
+                            std::string_view point) {
+  framework::Cycle& cycle = *runtime.cycle;
+  const auto& reserve = runtime.profile->reserve;
+  for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
+    back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
+  }
+  cluster_.Unplace(id);
+  cluster_.MutablePod(id).node_name.clear();
+  Failure failure;
+  failure.rejected = framework::IsRejected(status.code());
+  if (failure.rejected) {
+    failure.message = OneNodeMessage(status);
+    const queue::PluginId plugin = runtime.IdOf(status.plugin());
+    if (plugin != queue::kNoPlugin) {
+      (status.code() == framework::Code::kPending ? failure.pending : failure.unschedulable) |=
+          queue::MaskOf(plugin);
+    }
+  } else {
+    failure.message =
+        fmt::format("running {} plugin \"{}\": {}", point, status.plugin(), status.Message());
+  }
+  Fail(id, failure);
+}
+
+// --- Failure
+
+void Engine::Impl::Fail(PodId id, const Failure& failure) {
+  PodRecord& record = RecordOf(id);
+  if (record.deleted) {
+    ForgetPod(id);
+    return;
+  }
+  if (record.assigned) {  // by a binding whose answer was lost, or by somebody else
+    queue_->Done(id);
+    return;
+  }
+  if (record.newer) {
+    const std::unique_ptr<api::Pod> newer = std::move(record.newer);
+    TakeUp(id, *newer);
+  }
+  if (options_.planted_bug == PlantedBug::kLostRequeue && ++planted_ % 5 == 0) {
+    queue_->Done(id);
+    return;
+  }
+  if (queue_->FindInFlight(id) != nullptr) {
+    queue_->AddUnschedulable(id, failure.unschedulable, failure.pending, now_);
+  } else if (failure.info && queue_->Find(id) == nullptr) {
+    queue_->AddFailed(*failure.info, now_);
+  }
+  Nominate(id, failure);
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  if (observer_ != nullptr) {
+    observer_->Attempted(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError, "",
+                         failure.message);
+  }
+  Record(RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
+         Truncated(failure.message), runtimes_[record.profile].profile->Name());
+  PatchFailure(id, failure);
+}
+
+// Without this, the next cycle could give away the room before the API server shows the nomination.
+void Engine::Impl::Nominate(PodId id, const Failure& failure) {
+  std::string node;
+  switch (failure.nomination) {
+    case PostFilterResult::Nomination::kSet:
+      node = failure.nominated_node;
+      break;
+    case PostFilterResult::Nomination::kKeep:
+      node = cluster_.GetPod(id).nominated_node_name;
+      if (node.empty()) return;
+      break;
+    case PostFilterResult::Nomination::kClear:
+      break;
+  }
+  if (node.empty()) {
+    cluster_.MutableNominations().Clear(id);
+  } else {
+    cluster_.MutableNominations().Set(id, cluster_.Strings().Intern(node));
+  }
+}
+
+// Tells the API server, when there is something new to tell.
+void Engine::Impl::PatchFailure(PodId id, const Failure& failure) {
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  const PodRecord& record = RecordOf(id);
+  PatchPodStatus patch;
+  patch.pod = RefOf(pod);
+  api::PodCondition condition;
+  condition.type = "PodScheduled";
+  condition.status = "False";
+  condition.reason = failure.rejected ? "Unschedulable" : "SchedulerError";
+  condition.message = failure.message;
+  condition.observed_generation = record.generation;
+  condition.last_transition_time = now_;
+  const auto& before = record.scheduled;
+  if (before && before->status == condition.status) {
+    condition.last_transition_time = before->last_transition_time;
+  }
+  if (!before || before->status != condition.status || before->reason != condition.reason ||
+      before->message != condition.message) {
+    patch.condition = std::move(condition);
+  }
+  const bool overrides = failure.nomination != PostFilterResult::Nomination::kKeep;
+  const std::string& node = failure.nominated_node;
+  if (overrides && pod.nominated_node_name != node) patch.nominated_node_name = node;
+  if (!patch.condition && !patch.nominated_node_name) return;
+  // The condition is written with the nomination: a merge of the list by type needs both or one.
+  Emit(std::move(patch));
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,262 @@
+// The inside of Engine: its state, and its work by subject (engine_*.cc).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "cluster/object_store.h"
+#include "framework/hint_map.h"
+#include "framework/post_filter.h"
+#include "scheduler/engine.h"
+#include "scheduler/profile_set.h"
+
+namespace berth::scheduler {
+
+using cluster::NodeIndex;
+using cluster::PodId;
+using queue::PluginMask;
+using queue::PodSnapshot;
+
+// The number in a resource version; -1 when it is none. Versions of one kind can be compared.
+int64_t VersionNumber(std::string_view resource_version);
+
+// What the engine knows of a pod beyond the cluster's table, by PodId.
+struct PodRecord {
+  bool known = false;
+  bool assigned = false;  // the API server has given it a node
+  bool deleted = false;   // gone from the API server; kept until its binding is over
+  uint8_t profile = 0;    // of a pod that is not assigned
+  int64_t version = -1;
+  int64_t generation = 0;
+  std::optional<api::PodCondition> scheduled;  // PodScheduled, while it is not assigned
+  std::unique_ptr<api::Pod> newer;             // seen while it was assumed, taken up when forgotten
+};
+
+// A profile, ready to run.
+struct ProfileRuntime {
+  const framework::Profile* profile = nullptr;
+  framework::Cycle* cycle = nullptr;
+  std::unique_ptr<framework::HintMap> hints;
+
+  // Plugins by name, as the queue numbers them.
+  PluginMask MaskOf(const std::set<std::string>& names) const;
+  queue::PluginId IdOf(std::string_view name) const;
+};
+
+// A pod between its scheduling cycle and the result of its binding.
+struct Binding {
+  enum class Stage : uint8_t {
+    kWaiting,  // for Permit plugins
+    kPreBind,
+    kBind,
+    kConfirm,  // the binding got no clear answer: the pod is being read
+  };
+  struct Wait {
+    uint8_t plugin;
+    api::Time deadline;
+    int64_t timeout_ns;
+  };
+  struct Task {
+    uint8_t plugin;
+    std::unique_ptr<framework::PreBindTask> task;
+  };
+
+  PodId pod = cluster::kNoPod;  // kNoPod: it has left the cluster meanwhile
+  PodSnapshot snapshot;         // as assumed
+  PodRef ref;
+  NodeIndex node = cluster::kNoNode;
+  std::string node_name;
+  uint8_t profile = 0;
+  queue::QueuedPod info;
+
+  Stage stage = Stage::kPreBind;
+  std::vector<Wait> waits;
+  std::vector<Task> tasks;
+  size_t task = 0;          // the one at work; those before are done
+  bool task_began = false;  // it has been asked at least once
+  std::vector<framework::ApiWrite> writes;
+  size_t write = 0;
+  std::vector<framework::WriteResult> results;
+  uint8_t binder = 0;      // the Bind plugin
+  std::string bind_error;  // with kConfirm
+  int32_t reads = 0;
+  std::optional<api::Time> wake;
+};
+
+// Victims on their way out, so that one pod gets their node.
+struct Preemption {
+  struct Victim {
+    PodRef ref;
+    int64_t generation = 0;
+    bool marked = false;  // has the DisruptionTarget condition
+  };
+  enum class Stage : uint8_t { kClearNominations, kAllButLast, kLast };
+
+  PodRef preemptor;
+  std::string node;
+  std::string scheduler_name;
+  std::vector<Victim> victims;
+  Stage stage = Stage::kClearNominations;
+  size_t outstanding = 0;  // effects or victims not yet done with in this stage
+  bool failed = false;
+};
+
+// Who waits for the result of an effect.
+struct Awaited {
+  enum class For : uint8_t { kBinding, kNomination, kVictimCondition, kVictimDeletion, kActivate };
+  For what = For::kBinding;
+  std::string uid;  // of the binding pod, or of the pod to activate when the effect fails
+  uint64_t preemption = 0;
+  size_t victim = 0;
+};
+
+// How a scheduling attempt failed.
+struct Failure {
+  bool rejected = false;  // by plugins; else an error
+  std::string message;
+  PluginMask unschedulable = 0;
+  PluginMask pending = 0;
+  framework::PostFilterResult::Nomination nomination =
+      framework::PostFilterResult::Nomination::kClear;
+  std::string nominated_node;
+  // Of a pod whose binding failed, which the queue has let go already.
+  std::optional<queue::QueuedPod> info;
+};
+
+class Engine::Impl final : public queue::QueueHost {
+ public:
+  Impl(const EngineOptions& options, const api::Time& now, EngineObserver* observer);
+  ~Impl() override;
+  Result<void> Init(const config::KubeSchedulerConfiguration& config,
+                    framework::Executor* executor);
+
+  // --- QueueHost
+  bool Less(const queue::QueuedPod& a, const queue::QueuedPod& b) const override;
+  queue::Gate PreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const override;
+  PluginMask Registered(uint8_t profile, const queue::ClusterEvent& event) const override;
+  bool MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
+               const queue::Event& event) const override;
+  int32_t Priority(PodId pod) const override { return cluster_.GetPod(pod).shape->priority; }
+  std::string_view Uid(PodId pod) const override { return cluster_.GetPod(pod).uid; }
+  void CountIncoming(queue::QueueName queue, std::string_view event) override;
+
+  // --- Time (engine.cc)
+  void AdvanceTo(const api::Time& now);
+  std::optional<api::Time> NextWake() const;
+  void WakeAt(Binding& binding, const api::Time& when);
+
+  // --- Objects (engine_objects.cc)
+  void Upsert(api::Object object);
+  void Delete(const api::Object& object);
+  void Replace(std::string_view kind, std::vector<api::Object> objects);
+  void UpsertPod(const api::Pod& pod);
+  void AddPod(const api::Pod& pod);
+  void PodAssigned(PodId id, const api::Pod& pod);
+  void PodUpdated(PodId id, const api::Pod& pod);      // assigned before and after
+  void PendingUpdated(PodId id, const api::Pod& pod);  // not assigned before nor after
+  void TakeUp(PodId id, const api::Pod& pod);          // the new version of a pending pod
+  void DeletePod(PodId id);
+  void ForgetPod(PodId id);  // leaves the cluster and all tables
+  void UpsertNode(api::Node node);
+  void DeleteNode(const std::string& name);
+  template <class T>
+  void UpsertOther(T object);
+  template <class T>
+  void DeleteOther(const std::string& namespace_, const std::string& name);
+  void RemoveMissing(std::string_view kind, const std::vector<api::Object>& objects);
+  void Move(queue::ClusterEvent what, queue::EventObject old_object, queue::EventObject new_object);
+  void NoteConditions(PodRecord& record, const api::Pod& pod);
+
+  // --- Scheduling cycle (engine_cycle.cc)
+  bool Step();
+  void Attempt(PodId id);
+  void Assume(PodId id, ProfileRuntime& runtime, NodeIndex node);
+  void NoFit(PodId id, ProfileRuntime& runtime);
+  void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
+  framework::Status RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding);
+  void TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, const framework::Status& status,
+                std::string_view point);
+  // Queues the pod again, and tells the API server and the user why.
+  void Fail(PodId id, const Failure& failure);
+  void PatchFailure(PodId id, const Failure& failure);
+  void Nominate(PodId id, const Failure& failure);
+
+  // --- Binding cycle (engine_binding.cc)
+  void ProceedBinding(Binding& binding);
+  void NextPreBind(Binding& binding);
+  void SendNextWrite(Binding& binding);
+  void SendBind(Binding& binding);
+  void BindingResult(Binding& binding, EffectResult result);
+  void WriteDone(Binding& binding, EffectResult result);
+  void BindDone(Binding& binding, const EffectResult& result);
+  void ReadDone(Binding& binding, const EffectResult& result);
+  void Bound(Binding& binding);
+  void BindingFailed(Binding& binding, bool rejected, std::string message, uint8_t plugin);
+  void WakeBinding(Binding& binding);
+  void ExpireAssumed(const std::string& uid);
+  bool Allow(std::string_view pod_uid, std::string_view plugin);
+  bool Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message);
+
+  // --- Preemption (engine_preemption.cc)
+  void StartPreemption(PodId id, const framework::PostFilterResult& result);
+  void ProceedPreemption(uint64_t id);
+  void Evict(uint64_t id, size_t victim);
+  void DeleteVictim(uint64_t id, size_t victim);
+  void VictimDone(uint64_t id, size_t victim, bool ok);
+  void FinishPreemption(uint64_t id);
+  void PreemptionResult(const Awaited& awaited, const EffectResult& result);
+
+  // --- Effects (engine.cc)
+  void Complete(EffectResult result);
+  EffectId Emit(EffectAction action);
+  void EmitAwaited(EffectAction action, Awaited awaited);
+  void Record(const PodRef& pod, std::optional<PodRef> related, std::string_view type,
+              std::string_view reason, std::string_view action, std::string note,
+              std::string_view scheduler_name);
+  PodRef RefOf(const cluster::Pod& pod) const;
+
+  // --- Reports (engine_report.cc)
+  std::string_view WhereIs(std::string_view uid) const;
+  std::vector<std::string> Invariants() const;
+  size_t AssumedPods() const;
+
+  PodRecord& RecordOf(PodId id);
+  const PodRecord* FindRecord(PodId id) const;
+  Binding* FindBinding(std::string_view uid);
+
+  const EngineOptions options_;
+  api::Time now_;
+  EngineObserver* observer_;
+  cluster::Cluster cluster_;
+  std::optional<ProfileSet> profiles_;
+  std::vector<ProfileRuntime> runtimes_;
+  std::unique_ptr<queue::SchedulingQueue> queue_;
+  Algorithm algorithm_;
+  Decision decision_;
+  int32_t planted_ = 0;  // how often a planted bug could have struck
+
+  std::vector<PodRecord> records_;
+  boost::unordered_flat_map<std::string, PodId> pod_of_name_;  // "namespace/name"
+  boost::unordered_flat_map<std::string, std::shared_ptr<const api::Node>> nodes_;
+
+  std::map<std::string, std::unique_ptr<Binding>, std::less<>> bindings_;  // by uid
+  std::map<uint64_t, Preemption> preemptions_;
+  uint64_t next_preemption_ = 1;
+  std::multimap<api::Time, std::string> timers_;  // uids of bindings to wake
+  std::multimap<api::Time, std::string> expiry_;  // uids of assumed pods
+
+  EffectId next_effect_ = 1;
+  std::vector<Effect> effects_;
+  boost::unordered_flat_map<EffectId, Awaited> awaited_;
+};
+
+}  // namespace berth::scheduler

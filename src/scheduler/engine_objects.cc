@@ -1,0 +1,405 @@
+// Engine: what happens to the cluster and the queue when an object changes.
+#include <algorithm>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include "scheduler/engine_impl.h"
+
+namespace berth::scheduler {
+namespace {
+
+using cluster::ObjectStore;
+using queue::EventResource;
+
+// Where objects of a type are kept, and the events they give.
+template <class T>
+struct Kept;
+template <auto Member, EventResource Resource>
+struct KeptWithEvents {
+  static auto& Store(ObjectStore& objects) { return objects.*Member; }
+  static constexpr std::optional<EventResource> kResource = Resource;
+};
+template <auto Member>
+struct KeptSilently {
+  static auto& Store(ObjectStore& objects) { return objects.*Member; }
+  static constexpr std::optional<EventResource> kResource = std::nullopt;
+};
+template <>
+struct Kept<api::Namespace> : KeptSilently<&ObjectStore::namespaces> {};
+template <>
+struct Kept<api::Service> : KeptSilently<&ObjectStore::services> {};
+template <>
+struct Kept<api::ReplicationController> : KeptSilently<&ObjectStore::replication_controllers> {};
+template <>
+struct Kept<api::ReplicaSet> : KeptSilently<&ObjectStore::replica_sets> {};
+template <>
+struct Kept<api::StatefulSet> : KeptSilently<&ObjectStore::stateful_sets> {};
+template <>
+struct Kept<api::PodDisruptionBudget> : KeptSilently<&ObjectStore::pod_disruption_budgets> {};
+template <>
+struct Kept<api::PersistentVolume>
+    : KeptWithEvents<&ObjectStore::persistent_volumes, EventResource::kPersistentVolume> {};
+template <>
+struct Kept<api::PersistentVolumeClaim> : KeptWithEvents<&ObjectStore::persistent_volume_claims,
+                                                         EventResource::kPersistentVolumeClaim> {};
+template <>
+struct Kept<api::StorageClass>
+    : KeptWithEvents<&ObjectStore::storage_classes, EventResource::kStorageClass> {};
+template <>
+struct Kept<api::CSINode> : KeptWithEvents<&ObjectStore::csi_nodes, EventResource::kCSINode> {};
+template <>
+struct Kept<api::CSIDriver> : KeptWithEvents<&ObjectStore::csi_drivers, EventResource::kCSIDriver> {
+};
+template <>
+struct Kept<api::CSIStorageCapacity>
+    : KeptWithEvents<&ObjectStore::csi_storage_capacities, EventResource::kCSIStorageCapacity> {};
+template <>
+struct Kept<api::VolumeAttachment>
+    : KeptWithEvents<&ObjectStore::volume_attachments, EventResource::kVolumeAttachment> {};
+template <>
+struct Kept<api::ResourceClaim>
+    : KeptWithEvents<&ObjectStore::resource_claims, EventResource::kResourceClaim> {};
+template <>
+struct Kept<api::ResourceSlice>
+    : KeptWithEvents<&ObjectStore::resource_slices, EventResource::kResourceSlice> {};
+template <>
+struct Kept<api::DeviceClass>
+    : KeptWithEvents<&ObjectStore::device_classes, EventResource::kDeviceClass> {};
+
+template <class T>
+concept IsKept = requires(ObjectStore& objects) {
+  Kept<T>::Store(objects);
+};
+
+bool IsOlder(std::string_view version, std::string_view than) {
+  const int64_t number = VersionNumber(version);
+  return number >= 0 && number < VersionNumber(than);
+}
+
+bool IsTerminal(const api::Pod& pod) {
+  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
+}
+
+std::string NameKey(std::string_view namespace_, std::string_view name) {
+  std::string key(namespace_);
+  key += '/';
+  key += name;
+  return key;
+}
+
+}  // namespace
+
+void Engine::Impl::Move(queue::ClusterEvent what, queue::EventObject old_object,
+                        queue::EventObject new_object) {
+  queue_->Move({what, std::move(old_object), std::move(new_object)}, now_);
+}
+
+// --- All kinds
+
+void Engine::Impl::Upsert(api::Object object) {
+  std::visit(
+      [this]<class T>(T& value) {
+        if constexpr (std::is_same_v<T, api::Pod>) {
+          UpsertPod(value);
+        } else if constexpr (std::is_same_v<T, api::Node>) {
+          UpsertNode(std::move(value));
+        } else if constexpr (IsKept<T>) {
+          UpsertOther(std::move(value));
+        }
+      },
+      object);
+}
+
+void Engine::Impl::Delete(const api::Object& object) {
+  std::visit(
+      [this]<class T>(const T& value) {
+        if constexpr (std::is_same_v<T, api::Pod>) {
+          const PodId id = cluster_.FindPod(value.metadata.uid);
+          if (id != cluster::kNoPod) DeletePod(id);
+        } else if constexpr (std::is_same_v<T, api::Node>) {
+          DeleteNode(value.metadata.name);
+        } else if constexpr (IsKept<T>) {
+          DeleteOther<T>(value.metadata.namespace_, value.metadata.name);
+        }
+      },
+      object);
+}
+
+void Engine::Impl::Replace(std::string_view kind, std::vector<api::Object> objects) {
+  RemoveMissing(kind, objects);
+  for (api::Object& object : objects) {
+    if (api::KindOf(object) == kind) Upsert(std::move(object));
+  }
+}
+
+void Engine::Impl::RemoveMissing(std::string_view kind, const std::vector<api::Object>& objects) {
+  boost::unordered_flat_set<std::string> there;  // uids of pods, else names
+  for (const api::Object& object : objects) {
+    const api::ObjectMeta* metadata = api::MetadataOf(object);
+    if (metadata == nullptr || api::KindOf(object) != kind) continue;
+    there.insert(kind == api::Pod::kKind ? metadata->uid
+                                         : NameKey(metadata->namespace_, metadata->name));
+  }
+  if (kind == api::Pod::kKind) {
+    std::vector<PodId> gone;
+    for (PodId id = 0; id < records_.size(); ++id) {
+      if (!records_[id].known || records_[id].deleted) continue;
+      if (!there.contains(cluster_.GetPod(id).uid)) gone.push_back(id);
+    }
+    for (const PodId id : gone) DeletePod(id);
+    return;
+  }
+  if (kind == api::Node::kKind) {
+    std::vector<std::string> gone;
+    for (const auto& [name, node] : nodes_) {
+      if (!there.contains(NameKey("", name))) gone.push_back(name);
+    }
+    std::sort(gone.begin(), gone.end());
+    for (const std::string& name : gone) DeleteNode(name);
+    return;
+  }
+  const auto sweep = [&]<class T>(std::in_place_type_t<T>) {
+    if (kind != T::kKind) return;
+    std::vector<std::pair<std::string, std::string>> gone;
+    Kept<T>::Store(cluster_.MutableObjects()).ForEach([&](const T& object) {
+      const auto& metadata = object.metadata;
+      if (there.contains(NameKey(metadata.namespace_, metadata.name))) return;
+      gone.emplace_back(metadata.namespace_, metadata.name);
+    });
+    for (const auto& [namespace_, name] : gone) DeleteOther<T>(namespace_, name);
+  };
+  const auto sweep_all = [&]<class... T>(std::in_place_type_t<std::variant<T...>>) {
+    (
+        [&] {
+          if constexpr (IsKept<T>) sweep(std::in_place_type<T>);
+        }(),
+        ...);
+  };
+  sweep_all(std::in_place_type<api::Object>);
+}
+
+template <class T>
+void Engine::Impl::UpsertOther(T object) {
+  auto& store = Kept<T>::Store(cluster_.MutableObjects());
+  const auto old = store.Share(object.metadata.namespace_, object.metadata.name);
+  if (old && IsOlder(object.metadata.resource_version, old->metadata.resource_version)) return;
+  auto made = std::make_shared<const T>(std::move(object));
+  store.Set(made);
+  if constexpr (Kept<T>::kResource.has_value()) {
+    const queue::ClusterEvent what{*Kept<T>::kResource,
+                                   old ? uint16_t{queue::kUpdate} : uint16_t{queue::kAdd}};
+    Move(what, old ? queue::EventObject(old) : queue::EventObject(), made);
+  }
+}
+
+template <class T>
+void Engine::Impl::DeleteOther(const std::string& namespace_, const std::string& name) {
+  auto& store = Kept<T>::Store(cluster_.MutableObjects());
+  const auto old = store.Share(namespace_, name);
+  if (!old) return;
+  store.Remove(namespace_, name);
+  if constexpr (Kept<T>::kResource.has_value()) {
+    Move({*Kept<T>::kResource, queue::kDelete}, old, {});
+  }
+}
+
+// --- Nodes
+
+void Engine::Impl::UpsertNode(api::Node node) {
+  auto& slot = nodes_[node.metadata.name];
+  const std::shared_ptr<const api::Node> old = slot;
+  if (old && IsOlder(node.metadata.resource_version, old->metadata.resource_version)) return;
+  cluster_.SetNode(node);
+  // What no hint looks at is not kept.
+  node.status.images.clear();
+  node.status.images.shrink_to_fit();
+  slot = std::make_shared<const api::Node>(std::move(node));
+  const std::shared_ptr<const api::Node> made = slot;
+  if (!old) {
+    Move({EventResource::kNode, queue::kAdd}, {}, made);
+    return;
+  }
+  for (const queue::ClusterEvent& change : queue::NodeChanges(*old, *made)) Move(change, old, made);
+}
+
+void Engine::Impl::DeleteNode(const std::string& name) {
+  const auto it = nodes_.find(name);
+  if (it == nodes_.end()) return;
+  const std::shared_ptr<const api::Node> old = it->second;
+  Move({EventResource::kNode, queue::kDelete}, old, {});
+  nodes_.erase(name);
+  cluster_.RemoveNode(old->metadata.name);
+}
+
+// --- Pods
+
+void Engine::Impl::UpsertPod(const api::Pod& pod) {
+  PodId id = cluster_.FindPod(pod.metadata.uid);
+  if (IsTerminal(pod)) {
+    if (id != cluster::kNoPod) DeletePod(id);
+    return;
+  }
+  const auto named = pod_of_name_.find(NameKey(pod.metadata.namespace_, pod.metadata.name));
+  if (id == cluster::kNoPod && named != pod_of_name_.end()) {
+    DeletePod(named->second);  // made anew under the same name: the old one is gone
+  }
+  if (id == cluster::kNoPod) {
+    AddPod(pod);
+    return;
+  }
+  PodRecord& record = RecordOf(id);
+  const int64_t version = VersionNumber(pod.metadata.resource_version);
+  if (record.deleted || (version >= 0 && version <= record.version)) return;
+  record.version = version;
+  record.generation = pod.metadata.generation;
+  const bool assigned = !pod.spec.node_name.empty();
+  if (record.assigned && !assigned) return;  // a node is for life
+  if (!assigned) {
+    PendingUpdated(id, pod);
+  } else if (record.assigned) {
+    PodUpdated(id, pod);
+  } else {
+    PodAssigned(id, pod);
+  }
+}
+
+void Engine::Impl::NoteConditions(PodRecord& record, const api::Pod& pod) {
+  record.scheduled.reset();
+  for (const api::PodCondition& condition : pod.status.conditions) {
+    if (condition.type == "PodScheduled") record.scheduled = condition;
+  }
+}
+
+void Engine::Impl::AddPod(const api::Pod& pod) {
+  const bool assigned = !pod.spec.node_name.empty();
+  uint8_t profile = 0;
+  while (profile < runtimes_.size() &&
+         runtimes_[profile].profile->Name() != pod.spec.scheduler_name) {
+    ++profile;
+  }
+  if (!assigned && profile == runtimes_.size()) return;  // another scheduler's
+  const PodId id = cluster_.AddPod(pod);
+  PodRecord& record = RecordOf(id);
+  record = PodRecord();
+  record.known = true;
+  record.assigned = assigned;
+  record.version = VersionNumber(pod.metadata.resource_version);
+  record.generation = pod.metadata.generation;
+  pod_of_name_[NameKey(pod.metadata.namespace_, pod.metadata.name)] = id;
+  if (assigned) {
+    Move({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
+    return;
+  }
+  record.profile = profile;
+  NoteConditions(record, pod);
+  if (!pod.status.nominated_node_name.empty()) {
+    cluster_.MutableNominations().Set(id,
+                                      cluster_.Strings().Intern(pod.status.nominated_node_name));
+  }
+  queue_->Add(id, profile, now_);
+}
+
+// The API server has given the pod a node, ours or somebody else's.
+void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
+  PodRecord& record = RecordOf(id);
+  record.assigned = true;
+  record.scheduled.reset();
+  record.newer.reset();
+  cluster_.MutablePod(id).preempting = false;
+  cluster_.MutableNominations().Clear(id);
+  Binding* binding = FindBinding(pod.metadata.uid);
+  const bool waiting = binding != nullptr && binding->stage == Binding::Stage::kWaiting;
+  if (!waiting) queue_->Delete(id);
+  cluster_.UpdatePod(id, pod);
+  // A pod that waits for permission to go elsewhere gives up what it holds.
+  if (waiting) BindingFailed(*binding, true, "", binding->waits.front().plugin);
+  Move({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
+}
+
+void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod) {
+  const PodSnapshot old = cluster_.Snapshot(id);
+  cluster_.UpdatePod(id, pod);
+  const PodSnapshot made = cluster_.Snapshot(id);
+  for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made)) Move(change, old, made);
+}
+
+void Engine::Impl::PendingUpdated(PodId id, const api::Pod& pod) {
+  PodRecord& record = RecordOf(id);
+  NoteConditions(record, pod);
+  if (cluster_.GetPod(id).node != cluster::kNoNode) {  // assumed: its node was chosen for what it
+    record.newer = std::make_unique<api::Pod>(pod);    // was
+    return;
+  }
+  const PodSnapshot old = cluster_.Snapshot(id);
+  TakeUp(id, pod);
+  const PodSnapshot made = cluster_.Snapshot(id);
+  if (queue_->Find(id) != nullptr) {
+    queue_->Update(id, queue::PodChanges(*old, *made), old, made, now_);
+  } else if (!made->terminating) {
+    queue_->Add(id, record.profile, now_);
+  }
+  if (!old->nominated_node_name.empty() && old->nominated_node_name != made->nominated_node_name) {
+    // Others had to leave it room on that node; now they need not.
+    queue_->Move({{EventResource::kAssignedPod, queue::kDelete}, old, {}}, now_,
+                 old->shape->priority);
+  }
+}
+
+void Engine::Impl::TakeUp(PodId id, const api::Pod& pod) {
+  const std::string before = cluster_.GetPod(id).nominated_node_name;
+  const bool preempting = cluster_.GetPod(id).preempting;
+  cluster_.UpdatePod(id, pod);
+  cluster_.MutablePod(id).preempting = preempting;
+  // A nomination made here that the API server does not show yet stays.
+  if (before.empty() && pod.status.nominated_node_name.empty()) return;
+  if (pod.status.nominated_node_name.empty()) {
+    cluster_.MutableNominations().Clear(id);
+  } else {
+    cluster_.MutableNominations().Set(id,
+                                      cluster_.Strings().Intern(pod.status.nominated_node_name));
+  }
+}
+
+void Engine::Impl::DeletePod(PodId id) {
+  PodRecord& record = RecordOf(id);
+  if (record.deleted) return;
+  const PodSnapshot old = cluster_.Snapshot(id);
+  if (record.assigned) {
+    ForgetPod(id);
+    Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
+    return;
+  }
+  pod_of_name_.erase(NameKey(old->namespace_(), old->name));
+  record.deleted = true;
+  Binding* binding = FindBinding(old->uid);
+  if (binding != nullptr) {
+    // Its binding will fail, or has succeeded already: then the node is given back at its end.
+    if (binding->stage == Binding::Stage::kWaiting) {
+      Reject(old->uid,
+             runtimes_[binding->profile].profile->At(binding->waits.front().plugin).Name(),
+             "removed");
+    }
+    return;
+  }
+  const bool assumed = old->node != cluster::kNoNode;
+  ForgetPod(id);
+  if (assumed) {
+    Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
+  } else if (!old->nominated_node_name.empty()) {
+    queue_->Move({{EventResource::kAssignedPod, queue::kDelete}, old, {}}, now_,
+                 old->shape->priority);
+  }
+}
+
+void Engine::Impl::ForgetPod(PodId id) {
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  queue_->Delete(id);
+  queue_->Done(id);
+  if (Binding* binding = FindBinding(pod.uid)) binding->pod = cluster::kNoPod;
+  const auto named = pod_of_name_.find(NameKey(pod.namespace_(), pod.name));
+  if (named != pod_of_name_.end() && named->second == id) pod_of_name_.erase(named);
+  cluster_.RemovePod(id);
+  records_[id] = PodRecord();
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,142 @@
+// Engine: carrying out a preemption. Nominations of less important pods for the node are cleared,
+// then the victims go, the last one only after the preemptor may be queued again: so at least one
+// deletion is still to be seen that will move it.
+#include <fmt/format.h>
+
+#include "scheduler/engine_impl.h"
+
+namespace berth::scheduler {
+
+void Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& result) {
+  const cluster::Pod& preemptor = cluster_.GetPod(id);
+  const uint64_t key = next_preemption_++;
+  Preemption& preemption = preemptions_[key];
+  preemption.preemptor = RefOf(preemptor);
+  preemption.node = result.nominated_node;
+  preemption.scheduler_name = runtimes_[RecordOf(id).profile].profile->Name();
+  for (const PodId victim : result.victims) {
+    const cluster::Pod& pod = cluster_.GetPod(victim);
+    preemption.victims.push_back({RefOf(pod), RecordOf(victim).generation, pod.preempted});
+  }
+  if (observer_ != nullptr) {
+    observer_->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
+  }
+  cluster_.MutablePod(id).preempting = !preemption.victims.empty();
+
+  const auto* nominated = cluster_.Nominated().On(cluster_.Strings().Intern(preemption.node));
+  if (nominated != nullptr) {
+    for (const PodId other : *nominated) {
+      const cluster::Pod& pod = cluster_.GetPod(other);
+      if (pod.shape->priority >= preemptor.shape->priority) continue;
+      if (pod.nominated_node_name.empty()) continue;
+      ++preemption.outstanding;
+      EmitAwaited(PatchPodStatus{RefOf(pod), std::nullopt, std::string()},
+                  {Awaited::For::kNomination, "", key, 0});
+    }
+  }
+  if (preemption.outstanding == 0) ProceedPreemption(key);
+}
+
+// The stage is over: begins the next.
+void Engine::Impl::ProceedPreemption(uint64_t id) {
+  Preemption& preemption = preemptions_[id];
+  if (preemption.victims.empty()) {
+    FinishPreemption(id);
+    return;
+  }
+  const size_t last = preemption.victims.size() - 1;
+  if (preemption.stage == Preemption::Stage::kClearNominations) {
+    preemption.stage = Preemption::Stage::kAllButLast;
+    preemption.outstanding = last;
+    if (last > 0) {
+      for (size_t i = 0; i < last; ++i) Evict(id, i);
+      return;
+    }
+  }
+  if (preemption.stage == Preemption::Stage::kAllButLast) {
+    preemption.stage = Preemption::Stage::kLast;
+    preemption.outstanding = 1;
+    const PodId preemptor = cluster_.FindPod(preemption.preemptor.uid);
+    if (preemptor != cluster::kNoPod) cluster_.MutablePod(preemptor).preempting = false;
+    Evict(id, last);
+    return;
+  }
+  FinishPreemption(id);
+}
+
+void Engine::Impl::Evict(uint64_t id, size_t victim) {
+  const Preemption& preemption = preemptions_[id];
+  const Preemption::Victim& evicted = preemption.victims[victim];
+  // A victim that still waits for permission has not been bound: it only loses its turn.
+  if (Reject(evicted.ref.uid, "DefaultPreemption", "preempted")) {
+    VictimDone(id, victim, true);
+    return;
+  }
+  if (evicted.marked) {
+    DeleteVictim(id, victim);
+    return;
+  }
+  api::PodCondition condition;
+  condition.type = "DisruptionTarget";
+  condition.status = "True";
+  condition.reason = "PreemptionByScheduler";
+  condition.message =
+      preemption.scheduler_name + ": preempting to accommodate a higher priority pod";
+  condition.observed_generation = evicted.generation;
+  condition.last_transition_time = now_;
+  EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt},
+              {Awaited::For::kVictimCondition, "", id, victim});
+}
+
+void Engine::Impl::DeleteVictim(uint64_t id, size_t victim) {
+  EmitAwaited(scheduler::DeletePod{preemptions_[id].victims[victim].ref},
+              {Awaited::For::kVictimDeletion, "", id, victim});
+}
+
+void Engine::Impl::PreemptionResult(const Awaited& awaited, const EffectResult& result) {
+  const auto it = preemptions_.find(awaited.preemption);
+  if (it == preemptions_.end()) return;
+  const bool ok = result.code == EffectResult::Code::kOk;
+  switch (awaited.what) {
+    case Awaited::For::kNomination:
+      if (!ok) it->second.failed = true;
+      if (--it->second.outstanding == 0) ProceedPreemption(it->first);
+      break;
+    case Awaited::For::kVictimCondition:
+      if (ok) {
+        DeleteVictim(it->first, awaited.victim);
+      } else {
+        it->second.failed = true;
+        VictimDone(it->first, awaited.victim, false);
+      }
+      break;
+    default:
+      if (!ok) it->second.failed = true;  // gone already, too: no deletion is left to be seen
+      VictimDone(it->first, awaited.victim, ok);
+      break;
+  }
+}
+
+// The victim is on its way (`ok`), or could not be asked to go.
+void Engine::Impl::VictimDone(uint64_t id, size_t victim, bool ok) {
+  Preemption& preemption = preemptions_[id];
+  if (ok) {
+    Record(preemption.victims[victim].ref, preemption.preemptor, "Normal", "Preempted",
+           "Preempting",
+           fmt::format("Preempted by pod {} on node {}", preemption.preemptor.uid, preemption.node),
+           preemption.scheduler_name);
+  }
+  if (--preemption.outstanding == 0) ProceedPreemption(id);
+}
+
+void Engine::Impl::FinishPreemption(uint64_t id) {
+  const Preemption finished = std::move(preemptions_[id]);
+  preemptions_.erase(id);
+  const PodId preemptor = cluster_.FindPod(finished.preemptor.uid);
+  if (preemptor == cluster::kNoPod) return;
+  cluster_.MutablePod(preemptor).preempting = false;
+  // Something did not work, so no event may come: the pod looks for itself.
+  if (finished.failed) queue_->Activate(preemptor, now_);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,99 @@
+// Engine: where pods are, and whether all of it agrees.
+#include <fmt/format.h>
+
+#include "scheduler/engine_impl.h"
+
+namespace berth::scheduler {
+
+size_t Engine::Impl::AssumedPods() const {
+  size_t assumed = 0;
+  for (PodId id = 0; id < records_.size(); ++id) {
+    if (records_[id].known && cluster_.GetPod(id).assumed) ++assumed;
+  }
+  return assumed;
+}
+
+std::string_view Engine::Impl::WhereIs(std::string_view uid) const {
+  const PodId id = cluster_.FindPod(uid);
+  if (id == cluster::kNoPod || FindRecord(id) == nullptr) return "";
+  const auto binding = bindings_.find(uid);
+  if (binding != bindings_.end()) {
+    return binding->second->stage == Binding::Stage::kWaiting ? "waiting" : "binding";
+  }
+  if (records_[id].assigned) return "assigned";
+  if (cluster_.GetPod(id).assumed) return "assumed";
+  const std::string_view queued = queue_->WhereIs(id);
+  if (queued.empty() && cluster_.GetPod(id).terminating) return "terminating";
+  return queued;
+}
+
+namespace {
+
+// What the pods on a node add up to, counted anew.
+struct Sum {
+  int64_t cpu = 0;
+  int64_t memory = 0;
+  int64_t pods = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> Engine::Impl::Invariants() const {
+  std::vector<std::string> wrong;
+  std::vector<Sum> sums(cluster_.Rows());
+  size_t known = 0;
+  for (PodId id = 0; id < records_.size(); ++id) {
+    const PodRecord& record = records_[id];
+    if (!record.known) continue;
+    ++known;
+    const cluster::Pod& pod = cluster_.GetPod(id);
+    const std::string_view queued = queue_->WhereIs(id);
+    const auto binding = bindings_.find(pod.uid);
+    const bool bound_soon = binding != bindings_.end();
+    const bool waiting = bound_soon && binding->second->stage == Binding::Stage::kWaiting;
+    const auto say = [&](std::string_view what) {
+      wrong.push_back(fmt::format("pod {}: {}", pod.Key(), what));
+    };
+    if (pod.node != cluster::kNoNode) {
+      Sum& sum = sums[pod.node];
+      sum.cpu += pod.shape->on_node.cpu;
+      sum.memory += pod.shape->on_node.memory;
+      ++sum.pods;
+    }
+    if (record.assigned) {
+      if (pod.node == cluster::kNoNode) say("has a node and is on none");
+      if (pod.assumed) say("has a node and is still assumed");
+      if (!queued.empty()) say(fmt::format("has a node and is in queue {}", queued));
+      continue;
+    }
+    const bool assumed = pod.assumed && pod.node != cluster::kNoNode;
+    if (bound_soon && !assumed) say("is being bound and is on no node");
+    if (bound_soon && !queued.empty() && !(waiting && queued == "in-flight")) {
+      say(fmt::format("is being bound and in queue {}", queued));
+    }
+    if (assumed && !bound_soon && !queued.empty()) {
+      say(fmt::format("is assumed and in queue {}", queued));
+    }
+    if (!assumed && queued.empty() && !pod.terminating) say("is nowhere");
+    if (assumed && cluster_.Nominated().NodeOf(id) != cluster::kNoString) {
+      say("is assumed and still nominated");
+    }
+  }
+  if (known != cluster_.PodCountTotal()) {
+    wrong.push_back(fmt::format("{} pods are recorded, {} are in the cluster", known,
+                                cluster_.PodCountTotal()));
+  }
+  const auto* cpu = cluster_.Resource(cluster::kCpu);
+  const auto* memory = cluster_.Resource(cluster::kMemory);
+  cluster_.Nodes().ForEach([&](NodeIndex n) {
+    if (cluster_.PodCount()[n] != sums[n].pods ||
+        (cpu != nullptr && cpu->requested[n] != sums[n].cpu) ||
+        (memory != nullptr && memory->requested[n] != sums[n].memory)) {
+      wrong.push_back(
+          fmt::format("node {}: its pods do not add up to what it counts", cluster_.NodeName(n)));
+    }
+  });
+  return wrong;
+}
+
+}  // namespace berth::scheduler

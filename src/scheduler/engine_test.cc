@@ -1,0 +1,399 @@
+#include "scheduler/engine.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/test_builders.h"
+#include "scheduler/test_permit.h"
+
+namespace berth::scheduler {
+namespace {
+
+using cluster::MakeNode;
+using cluster::MakePod;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kStart = 1'700'000'000 * kSecond;
+
+// An engine with a clock, an API server's memory of versions, and words for effects.
+class EngineTest : public ::testing::Test {
+ protected:
+  void Make(EngineOptions options = {}) {
+    auto engine = Engine::Make(config::Default(), options, Now());
+    ASSERT_TRUE(engine.has_value()) << engine.error().Message();
+    engine_ = std::move(*engine);
+  }
+  void SetUp() override { Make(); }
+
+  api::Time Now() const { return api::Time::FromUnixNano(now_); }
+  void Sleep(double seconds) {
+    now_ += static_cast<int64_t>(seconds * kSecond);
+    engine_->AdvanceTo(Now());
+  }
+  template <class T>
+  void Put(T object) {
+    object.metadata.resource_version = std::to_string(++version_);
+    engine_->Upsert(std::move(object));
+  }
+  void PutPod(const api::Pod& pod) { Put(pod); }
+  void PutNode(const api::Node& node) { Put(node); }
+
+  // All effects since the last call, in words; they are remembered for Answer.
+  std::vector<std::string> Run() {
+    while (engine_->Step()) {
+    }
+    std::vector<std::string> words;
+    for (Effect& effect : engine_->TakeEffects()) {
+      words.push_back(Words(effect.action));
+      sent_.push_back(std::move(effect));
+    }
+    EXPECT_THAT(engine_->Invariants(), IsEmpty());
+    return words;
+  }
+  static std::string Words(const EffectAction& action) {
+    struct Visitor {
+      std::string operator()(const BindPod& e) { return "bind " + e.pod.name + " to " + e.node; }
+      std::string operator()(const PatchPodStatus& e) {
+        std::string text = "patch " + e.pod.name;
+        if (e.condition) {
+          text += " " + e.condition->type + "=" + e.condition->status + "/" + e.condition->reason;
+        }
+        if (e.nominated_node_name) text += " nominated=" + *e.nominated_node_name;
+        return text;
+      }
+      std::string operator()(const DeletePod& e) { return "delete " + e.pod.name; }
+      std::string operator()(const ReadPod& e) { return "read " + e.pod.name; }
+      std::string operator()(const WriteObject&) { return "write"; }
+      std::string operator()(const RecordEvent& e) {
+        return "event " + e.regarding.name + " " + e.reason + ": " + e.note;
+      }
+    };
+    return std::visit(Visitor(), action);
+  }
+  // Reports on the latest effect whose words begin with `prefix`.
+  void Answer(std::string_view prefix, EffectResult::Code code = EffectResult::Code::kOk,
+              std::optional<api::Pod> pod = std::nullopt) {
+    for (size_t i = sent_.size(); i-- > 0;) {
+      if (!Words(sent_[i].action).starts_with(prefix)) continue;
+      EffectResult result;
+      result.id = sent_[i].id;
+      result.code = code;
+      result.message = "the server said no";
+      result.pod = std::move(pod);
+      engine_->Complete(std::move(result));
+      return;
+    }
+    FAIL() << "no effect " << prefix;
+  }
+
+  int64_t now_ = kStart;
+  int64_t version_ = 0;
+  std::unique_ptr<Engine> engine_;
+  std::vector<Effect> sent_;
+};
+
+MakePod Small(const std::string& name) { return MakePod(name).Requests("cpu", "1"); }
+
+TEST_F(EngineTest, BindsAPodAndBelievesTheWatch) {
+  PutNode(MakeNode("a").Cpu("2"));
+  PutPod(Small("p"));
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+  EXPECT_EQ(engine_->WhereIs("p"), "binding");
+  Answer("bind p");
+  EXPECT_THAT(Run(), ElementsAre("event p Scheduled: Successfully assigned ns/p to a"));
+  EXPECT_EQ(engine_->WhereIs("p"), "assumed");
+  PutPod(Small("p").On("a"));
+  EXPECT_EQ(engine_->WhereIs("p"), "assigned");
+  EXPECT_THAT(Run(), IsEmpty());
+  EXPECT_EQ(engine_->AssumedPods(), 0u);
+}
+
+TEST_F(EngineTest, TheWatchMayBeFasterThanTheAnswer) {
+  PutNode(MakeNode("a").Cpu("2"));
+  PutPod(Small("p"));
+  Run();
+  PutPod(Small("p").On("a"));
+  Answer("bind p");
+  Answer("bind p");  // a second report of the same
+  EXPECT_THAT(Run(), ElementsAre("event p Scheduled: Successfully assigned ns/p to a"));
+  EXPECT_EQ(engine_->WhereIs("p"), "assigned");
+}
+
+TEST_F(EngineTest, SaysWhyNothingFitsAndTriesAgainWhenThatChanges) {
+  PutNode(MakeNode("a").Cpu("500m"));
+  PutPod(Small("p"));
+  EXPECT_THAT(
+      Run(),
+      ElementsAre("event p FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new "
+                  "claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not "
+                  "helpful for scheduling.",
+                  "patch p PodScheduled=False/Unschedulable"));
+  EXPECT_EQ(engine_->WhereIs("p"), "unschedulable");
+  PutPod(MakePod("other").On("a"));  // helps nobody
+  EXPECT_EQ(engine_->WhereIs("p"), "unschedulable");
+  PutNode(MakeNode("b").Cpu("4"));
+  EXPECT_EQ(engine_->WhereIs("p"), "backoff");
+  EXPECT_THAT(Run(), ElementsAre("bind p to b"));  // nothing else to do, so the wait is cut short
+}
+
+TEST_F(EngineTest, TheSameFailureIsNotWrittenTwice) {
+  PutNode(MakeNode("a").Cpu("500m"));
+  PutPod(Small("p"));
+  Run();
+  api::Pod known = Small("p");
+  api::PodCondition condition;
+  for (const Effect& effect : sent_) {
+    if (const auto* patch = std::get_if<PatchPodStatus>(&effect.action)) {
+      condition = *patch->condition;
+    }
+  }
+  known.status.conditions.push_back(condition);
+  PutPod(known);
+  PutNode(MakeNode("a").Cpu("600m"));
+  Sleep(20);
+  Run();
+  PutNode(MakeNode("b").Cpu("700m"));
+  Sleep(20);
+  for (const std::string& words : Run()) EXPECT_THAT(words, ::testing::Not(HasSubstr("a Pod")));
+}
+
+TEST_F(EngineTest, AFailedBindingGivesTheNodeBack) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  Run();
+  PutPod(Small("q"));
+  EXPECT_THAT(Run(), ::testing::Contains(HasSubstr("event q FailedScheduling")));
+  Answer("bind p", EffectResult::Code::kError);
+  const auto words = Run();
+  EXPECT_THAT(words, ::testing::Contains("event p FailedScheduling: running Bind plugin "
+                                         "\"DefaultBinder\": the server said no"));
+  EXPECT_THAT(words, ::testing::Contains("patch p PodScheduled=False/SchedulerError"));
+  EXPECT_THAT(words, ::testing::Contains("bind q to a"));  // p waits its backoff
+  EXPECT_EQ(engine_->WhereIs("p"), "error-backoff");
+}
+
+TEST_F(EngineTest, ABindingWithoutAnAnswerIsLookedUp) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  Run();
+  Answer("bind p", EffectResult::Code::kUnknown);
+  EXPECT_THAT(Run(), ElementsAre("read p"));
+  PutPod(Small("q"));
+  EXPECT_THAT(Run(), ::testing::Contains(HasSubstr("event q FailedScheduling")))
+      << "its room is not given away";
+  Answer("read p", EffectResult::Code::kUnknown);
+  Sleep(1);
+  EXPECT_THAT(Run(), ElementsAre("read p")) << "until there is an answer";
+  Answer("read p", EffectResult::Code::kOk, api::Pod(Small("p").On("a")));
+  EXPECT_THAT(Run(), ElementsAre("event p Scheduled: Successfully assigned ns/p to a"));
+}
+
+TEST_F(EngineTest, ABindingThatWasNotCarriedOutIsTriedAgain) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  Run();
+  Answer("bind p", EffectResult::Code::kConflict);
+  Run();
+  Answer("read p", EffectResult::Code::kOk, api::Pod(Small("p")));
+  Run();
+  EXPECT_EQ(engine_->WhereIs("p"), "error-backoff");
+  Sleep(3);
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+}
+
+TEST_F(EngineTest, APodDeletedWhileBoundLeavesItsNode) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  PutPod(Small("q").Priority(-1));
+  Run();
+  engine_->Delete(api::Pod(Small("p")));
+  Answer("bind p", EffectResult::Code::kNotFound);
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  Sleep(2);
+  EXPECT_THAT(Run(), ::testing::Contains("bind q to a"));
+}
+
+TEST_F(EngineTest, APodBoundAndGoneBeforeTheAnswerLeavesItsNode) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  Run();
+  engine_->Delete(api::Pod(Small("p")));
+  Answer("bind p");
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  EXPECT_THAT(engine_->Invariants(), IsEmpty());
+  PutPod(Small("q"));
+  EXPECT_THAT(Run(), ::testing::Contains("bind q to a"));
+}
+
+TEST_F(EngineTest, GatedPodsWaitForTheirGates) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p").Gate("later"));
+  EXPECT_THAT(Run(), IsEmpty());
+  EXPECT_EQ(engine_->WhereIs("p"), "gated");
+  PutPod(Small("p"));
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+}
+
+TEST_F(EngineTest, DeletingPodsAreSkipped) {
+  PutNode(MakeNode("a").Cpu("1"));
+  api::Pod pod = Small("p");
+  pod.metadata.deletion_timestamp = Now();
+  PutPod(pod);
+  EXPECT_THAT(Run(), ElementsAre("event p FailedScheduling: skip schedule deleting pod: ns/p"));
+  EXPECT_THAT(Run(), IsEmpty());
+}
+
+TEST_F(EngineTest, PodsOfOtherSchedulersOnlyTakeUpRoom) {
+  PutNode(MakeNode("a").Cpu("1"));
+  api::Pod other = Small("other");
+  other.spec.scheduler_name = "somebody-else";
+  PutPod(other);
+  EXPECT_THAT(Run(), IsEmpty());
+  EXPECT_EQ(engine_->WhereIs("other"), "");
+  other.spec.node_name = "a";
+  PutPod(other);
+  EXPECT_EQ(engine_->WhereIs("other"), "assigned");
+  PutPod(Small("p"));
+  EXPECT_THAT(Run(), ::testing::Contains(HasSubstr("event p FailedScheduling")));
+}
+
+TEST_F(EngineTest, PreemptionEndToEnd) {
+  PutNode(MakeNode("a").Cpu("2"));
+  PutPod(Small("v1").On("a").Priority(1));
+  PutPod(Small("v2").On("a").Priority(1));
+  PutPod(MakePod("p").Requests("cpu", "2").Priority(10));
+  const auto first = Run();
+  EXPECT_THAT(first, ::testing::Contains("patch p PodScheduled=False/Unschedulable nominated=a"));
+  EXPECT_THAT(first, ::testing::Contains(HasSubstr("DisruptionTarget=True/PreemptionByScheduler")));
+  EXPECT_EQ(std::count_if(first.begin(), first.end(),
+                          [](const auto& w) { return w.starts_with("patch v"); }),
+            1)
+      << "the last victim waits for the others";
+  const std::string one = first[0].substr(6, 2);  // "patch vN …"
+  const std::string two = one == "v1" ? "v2" : "v1";
+  Answer("patch " + one);
+  EXPECT_THAT(Run(), ElementsAre("delete " + one));
+  Answer("delete " + one);
+  EXPECT_THAT(Run(), ElementsAre("event " + one + " Preempted: Preempted by pod p on node a",
+                                 "patch " + two + " DisruptionTarget=True/PreemptionByScheduler"));
+  Answer("patch " + two);
+  Run();
+  Answer("delete " + two);
+  Run();
+  PutPod(Small("low").Priority(1));
+  Run();
+  for (const std::string& victim : {one, two}) engine_->Delete(api::Pod(Small(victim)));
+  Sleep(2);
+  EXPECT_THAT(Run(), ::testing::Contains("bind p to a"));
+  EXPECT_NE(engine_->WhereIs("low"), "binding") << "the room was made for p";
+}
+
+TEST_F(EngineTest, AVictimThatCannotBeDeletedLetsThePodTryAgain) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("v").On("a").Priority(1));
+  PutPod(Small("p").Priority(10));
+  Run();
+  Answer("patch v", EffectResult::Code::kError);
+  EXPECT_THAT(Run(), ::testing::Contains("patch v DisruptionTarget=True/PreemptionByScheduler"));
+}
+
+TEST_F(EngineTest, AListTellsWhatIsGone) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutNode(MakeNode("b").Cpu("1"));
+  PutPod(Small("p").On("a"));
+  PutPod(Small("waits").Gate("g"));
+  engine_->Replace("Pod", {});
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  EXPECT_EQ(engine_->WhereIs("waits"), "");
+  std::vector<api::Object> nodes;
+  nodes.push_back(api::Node(MakeNode("b").Cpu("1")));
+  engine_->Replace("Node", std::move(nodes));
+  EXPECT_EQ(engine_->GetCluster().NodeCount(), 1u);
+  EXPECT_THAT(Run(), IsEmpty());
+}
+
+TEST_F(EngineTest, OldNewsIsNoNews) {
+  PutNode(MakeNode("a").Cpu("1"));
+  api::Pod pod = Small("p");
+  pod.metadata.resource_version = "100";
+  engine_->Upsert(pod);
+  pod.metadata.resource_version = "99";
+  pod.spec.node_name = "a";
+  engine_->Upsert(pod);
+  EXPECT_EQ(engine_->WhereIs("p"), "active");
+}
+
+TEST_F(EngineTest, APodMadeAnewUnderItsNameIsAnotherPod) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p").On("a"));
+  api::Pod again = Small("p");
+  again.metadata.uid = "second";
+  PutPod(again);
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+}
+
+TEST_F(EngineTest, WithoutNodesPodsWait) {
+  PutPod(Small("p"));
+  EXPECT_THAT(Run(), ElementsAre("event p FailedScheduling: no nodes available to schedule pods",
+                                 "patch p PodScheduled=False/Unschedulable"));
+}
+
+// --- Permit
+
+class PermitTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    EngineOptions options;
+    options.extra_plugins = {TestPermit()};
+    Make(options);
+    PutNode(MakeNode("a").Cpu("1"));
+    PutPod(Small("p").Label("permit", "wait"));
+    EXPECT_THAT(Run(), IsEmpty());
+    EXPECT_EQ(engine_->WhereIs("p"), "waiting");
+  }
+};
+
+TEST_F(PermitTest, AllowedPodsAreBound) {
+  EXPECT_FALSE(engine_->Allow("p", "Another"));
+  EXPECT_TRUE(engine_->Allow("p", kTestPermit));
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+}
+
+TEST_F(PermitTest, RejectedPodsGiveTheirNodeBack) {
+  EXPECT_TRUE(engine_->Reject("p", kTestPermit, "not today"));
+  EXPECT_THAT(Run(), ElementsAre("event p FailedScheduling: 0/1 nodes are available: 1 not today.",
+                                 "patch p PodScheduled=False/Unschedulable"));
+  EXPECT_EQ(engine_->AssumedPods(), 0u);
+}
+
+TEST_F(PermitTest, PatienceEnds) {
+  Sleep(kTestPermitTimeoutSeconds + 1);
+  EXPECT_THAT(Run(), ::testing::Contains(HasSubstr(
+                         "rejected due to timeout after waiting 10s at plugin Permitter")));
+}
+
+TEST_F(PermitTest, AWaitingPodThatIsDeletedIsForgotten) {
+  engine_->Delete(api::Pod(Small("p")));
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  EXPECT_THAT(Run(), IsEmpty());
+  PutPod(Small("q"));
+  EXPECT_THAT(Run(), ElementsAre("bind q to a"));
+}
+
+TEST_F(PermitTest, AWaitingVictimIsRejectedNotDeleted) {
+  PutPod(Small("vip").Priority(10));
+  const auto words = Run();
+  EXPECT_THAT(words, ::testing::Contains("event p Preempted: Preempted by pod vip on node a"));
+  EXPECT_THAT(words, ::testing::Not(::testing::Contains("delete p")));
+  EXPECT_NE(engine_->WhereIs("p"), "waiting");
+}
+
+}  // namespace
+}  // namespace berth::scheduler

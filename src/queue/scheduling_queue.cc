@@ -29,20 +29,6 @@ enum class Strategy : uint8_t { kSkip, kAfterBackoff, kImmediately };
 
 }  // namespace
 
-std::string_view NameOf(QueueName queue) {
-  switch (queue) {
-    case QueueName::kActive:
-      return "active";
-    case QueueName::kBackoff:
-      return "backoff";
-    case QueueName::kUnschedulable:
-      return "unschedulable";
-    case QueueName::kGated:
-      return "gated";
-  }
-  return "";
-}
-
 class SchedulingQueue::Impl {
  public:
   Impl(QueueHost& host, size_t profiles, const QueueOptions& options)

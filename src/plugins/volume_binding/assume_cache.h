@@ -4,7 +4,6 @@
 // store has a newer version: then the API server has spoken.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,17 +17,9 @@
 #include "api/go_text.h"
 #include "base/error.h"
 #include "cluster/object_store.h"
+#include "plugins/common/resource_version.h"
 
 namespace berth::plugins::volume_binding {
-
-// A resource version as a number; nothing if it is none.
-inline std::optional<int64_t> ParseVersion(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  int64_t version = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return version;
-}
 
 template <class T>
 class AssumeCache {

@@ -9,6 +9,7 @@
 #include "cluster/object_store.h"
 #include "plugins/common/csi_translation.h"
 #include "plugins/common/label_terms.h"
+#include "plugins/common/resource_version.h"
 #include "plugins/common/volume_claims.h"
 
 namespace berth::plugins::volume_binding {
@@ -18,14 +19,6 @@ using cluster::NodeIndex;
 using Step = BindProgress::Step;
 
 BindProgress Failed(std::string error) { return {Step::kFailed, std::move(error)}; }
-
-// Is what we wrote newer than what has come back so far?
-template <class T>
-bool IsAhead(const T& written, const T& seen) {
-  const auto ours = ParseVersion(written.metadata.resource_version);
-  const auto theirs = ParseVersion(seen.metadata.resource_version);
-  return ours && theirs && *ours > *theirs;
-}
 
 bool IsMigratedOn(const api::CSINode& csi_node, InTreeKind kind) {
   const auto it = csi_node.metadata.annotations.find(kMigratedPluginsAnnotation);
@@ -73,7 +66,8 @@ BindProgress CheckBinding(const cluster::Cluster& cluster, const ReservedVolumes
     return Failed(Missing("failed to check binding", "v1.PersistentVolumeClaim",
                           claim_meta.namespace_ + "/" + claim_meta.name));
   }
-  if (IsAhead(*binding.volume, *volume)) return {Step::kWait, {}};
+  // What we wrote has not come back yet.
+  if (IsNewerVersion(*binding.volume, *volume)) return {Step::kWait, {}};
   if (auto wrong = CheckReach(cluster, *volume, n, "failed to translate pv to csi: ")) {
     return Failed(std::move(*wrong));
   }
@@ -93,7 +87,7 @@ BindProgress CheckProvision(const cluster::Cluster& cluster,
     return Failed(Missing("failed to check provisioning pvc", "v1.PersistentVolumeClaim",
                           meta.namespace_ + "/" + meta.name));
   }
-  if (IsAhead(written, *claim)) return {Step::kWait, {}};
+  if (IsNewerVersion(written, *claim)) return {Step::kWait, {}};
   const auto& annotations = claim->metadata.annotations;
   if (annotations.empty()) {
     return Failed(fmt::format("selectedNode annotation reset for PVC {}", api::GoQuote(meta.name)));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plugins/common/volume_claims.h"
+#include "plugins/volume_binding/pre_bind.h"
 
 namespace berth::plugins::volume_binding {
 namespace {
@@ -192,8 +193,10 @@ void VolumeBinding::Unreserve(const framework::CycleContext& c, framework::Plugi
 }
 
 std::unique_ptr<framework::PreBindTask> VolumeBinding::PreparePreBind(
-    const framework::CycleContext&, framework::PluginState*, NodeIndex) {
-  return nullptr;
+    const framework::CycleContext& c, framework::PluginState* s, NodeIndex) {
+  const auto& reserved = static_cast<const State*>(s)->reserved;
+  if (!reserved) return nullptr;
+  return MakePreBindTask(*this, *reserved, c.pod.uid, c.pod.name);
 }
 
 const ReservedVolumes* VolumeBinding::Reserved(std::string_view pod_uid) const {

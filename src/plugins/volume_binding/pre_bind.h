@@ -1,0 +1,26 @@
+// The PreBind task of VolumeBinding: writes what Reserve decided, then waits until the API server's
+// controllers have bound every claim.
+//
+// What its writes change, against the objects of the same resourceVersion:
+//   PersistentVolume       spec.claimRef,
+//   metadata.annotations["pv.kubernetes.io/bound-by-controller"] PersistentVolumeClaim
+//   metadata.annotations["volume.kubernetes.io/selected-node"]
+// An object may have all of that already: it is written all the same, since that is how the API
+// server tells us when it has been changed since we read it. Nothing is taken back when the pod is
+// not bound after all: the volumes stay with their claims, which the pod will be tried with again.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "framework/pre_bind.h"
+#include "plugins/volume_binding/volume_binding.h"
+
+namespace berth::plugins::volume_binding {
+
+// Releases the reservation in `plugin` once all claims are bound; until then Unreserve reverts it.
+std::unique_ptr<framework::PreBindTask> MakePreBindTask(VolumeBinding& plugin,
+                                                        const ReservedVolumes& reserved,
+                                                        std::string pod_uid, std::string pod_name);
+
+}  // namespace berth::plugins::volume_binding

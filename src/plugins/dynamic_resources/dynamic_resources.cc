@@ -8,6 +8,7 @@
 #include "framework/diagnosis.h"
 #include "plugins/dynamic_resources/allocation.h"
 #include "plugins/dynamic_resources/pod_claims.h"
+#include "plugins/dynamic_resources/pre_bind.h"
 
 namespace berth::plugins::dynamic_resources {
 
@@ -405,24 +406,33 @@ Status DynamicResources::Reserve(const CycleContext& context, PluginState* plugi
       finalizers.emplace_back(kFinalizer);
     }
     claim.status.allocation = std::move(*allocation);
+    claim.status.reserved_for.push_back(PodReference(context.pod.uid, context.pod.name));
     cluster_.MutableObjects().in_flight_claims.Set(claim);
     state.reserved.push_back(std::move(claim));
   }
   return {};
 }
 
-void DynamicResources::Unreserve(const CycleContext&, PluginState* plugin_state, NodeIndex) {
-  State& state = *static_cast<State*>(plugin_state);
-  for (const api::ResourceClaim& claim : state.reserved) {
-    cluster_.MutableObjects().in_flight_claims.Remove(claim.metadata.namespace_,
-                                                      claim.metadata.name);
-  }
-  state.reserved.clear();
+void DynamicResources::Unreserve(const CycleContext& context, PluginState* plugin_state,
+                                 NodeIndex) {
+  ReleaseInFlight(cluster_, context.pod.uid);
+  if (plugin_state != nullptr) static_cast<State*>(plugin_state)->reserved.clear();
 }
 
-std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(const CycleContext&,
-                                                                         PluginState*, NodeIndex) {
-  return nullptr;
+std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(
+    const CycleContext& context, PluginState* plugin_state, NodeIndex) {
+  const State& state = *static_cast<const State*>(plugin_state);
+  if (state.claims.empty()) return nullptr;
+  std::vector<ClaimToBind> claims;
+  auto reserved = state.reserved.begin();
+  for (const ClaimInfo& info : state.claims) {
+    ClaimToBind& claim = claims.emplace_back(ClaimToBind{*info.claim, {}});
+    // Those without an allocation were reserved, in the same order.
+    if (!info.claim->status.allocation && reserved != state.reserved.end()) {
+      claim.allocation = (reserved++)->status.allocation;
+    }
+  }
+  return MakePreBindTask(cluster_, std::move(claims), context.pod.uid, context.pod.name);
 }
 
 std::vector<std::string> DynamicResources::ReservedDevices(const PluginState* plugin_state) {
@@ -436,37 +446,6 @@ std::vector<std::string> DynamicResources::ReservedDevices(const PluginState* pl
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   return devices;
-}
-
-std::vector<ClaimUpdate> DynamicResources::ClaimUpdates(const CycleContext& context,
-                                                        const PluginState* plugin_state) {
-  const State& state = *static_cast<const State*>(plugin_state);
-  std::vector<ClaimUpdate> updates;
-  for (const ClaimInfo& info : state.claims) {
-    if (IsReservedFor(*info.claim, context.pod)) continue;
-    ClaimUpdate update;
-    update.claim = *info.claim;
-    const auto it = std::find_if(state.reserved.begin(), state.reserved.end(),
-                                 [&](const api::ResourceClaim& r) {
-                                   return r.metadata.name == info.claim->metadata.name &&
-                                          r.metadata.namespace_ == info.claim->metadata.namespace_;
-                                 });
-    if (it != state.reserved.end()) {
-      update.claim = *it;
-      update.allocates = true;
-      update.adds_finalizer =
-          it->metadata.finalizers.size() != info.claim->metadata.finalizers.size();
-    }
-    update.claim.status.reserved_for.push_back({"", "pods", context.pod.name, context.pod.uid});
-    updates.push_back(std::move(update));
-  }
-  return updates;
-}
-
-void DynamicResources::FinishUpdate(cluster::Cluster& cluster, const ClaimUpdate& update) {
-  if (!update.allocates) return;
-  cluster.MutableObjects().in_flight_claims.Remove(update.claim.metadata.namespace_,
-                                                   update.claim.metadata.name);
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,

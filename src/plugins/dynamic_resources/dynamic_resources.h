@@ -2,8 +2,8 @@
 //
 // A pod waits until its claims exist. Claims that are allocated bind it to the nodes where the
 // devices are; claims that are not are allocated, in thought, on every node that is asked about.
-// Reserve remembers the allocation for the chosen node in the object store's in_flight_claims;
-// writing it to the API is left to the engine, which gets the objects to write from ClaimUpdates.
+// Reserve remembers the allocation for the chosen node in the object store's in_flight_claims until
+// PreBind has written it (pre_bind.h).
 //
 // Threads: Filter may run on several threads at once, for disjoint ranges of nodes; the rest runs
 // on the cycle's own. One cycle at a time: PreFilter brings the plugin's tables up to date for the
@@ -34,13 +34,6 @@ inline constexpr std::string_view kName = "DynamicResources";
 // Of a claim whose devices are not to be deleted under it.
 inline constexpr std::string_view kFinalizer = "resource.kubernetes.io/delete-protection";
 
-// What PreBind writes for one claim.
-struct ClaimUpdate {
-  api::ResourceClaim claim;     // with finalizer, allocation and reservation
-  bool allocates = false;       // the allocation is new; else only the reservation is
-  bool adds_finalizer = false;  // takes a write of its own, before the status
-};
-
 class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
@@ -70,6 +63,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                framework::PostFilterResult*) override;
   framework::Status Reserve(const framework::CycleContext&, framework::PluginState*,
                             cluster::NodeIndex) override;
+  // Gives back what is in flight. What was written already is for the PreBind task to undo.
   void Unreserve(const framework::CycleContext&, framework::PluginState*,
                  cluster::NodeIndex) override;
   std::unique_ptr<framework::PreBindTask> PreparePreBind(const framework::CycleContext&,
@@ -79,14 +73,6 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   // The devices Reserve has taken in this cycle, as "driver/pool/device", sorted. Devices used with
   // admin access are not taken.
   static std::vector<std::string> ReservedDevices(const framework::PluginState* state);
-
-  // After Reserve: what PreBind has to write, in the order of the pod's claims. Take it before the
-  // next cycle begins.
-  static std::vector<ClaimUpdate> ClaimUpdates(const framework::CycleContext&,
-                                               const framework::PluginState* state);
-  // PreBind is done with a claim, well or badly: what it was to get is no longer in flight. On
-  // success the written claim must be in the cluster's store before.
-  static void FinishUpdate(cluster::Cluster& cluster, const ClaimUpdate& update);
 
  private:
   struct State;

@@ -161,41 +161,6 @@ TEST_F(PluginTest, AllocatesOnEveryNodeAndReservesOnOne) {
             "a: possible, b: cannot allocate all claims, c: cannot allocate all claims");
 }
 
-TEST_F(PluginTest, PreparesWhatIsWritten) {
-  cluster.Node("a");
-  cluster.Slice("sa", "gpu", "pool", R"("nodeName": "a")", TestCluster::Plain(1));
-  cluster.Claim(
-      "c",
-      Request("gpu", 1) +
-          R"(, "config": [{"requests": ["r"], "opaque": {"driver": "d", "parameters": {"x": 1}}},)"
-          R"( {"requests": ["other"], "opaque": {"driver": "d", "parameters": {"y": 1}}}])");
-  cluster.Claim("had", Request("gpu", 1), Allocated("gpu", "pool", "gone"));
-  ASSERT_EQ(Filter(cluster.Pod("p", {"c", "had"})), "a: possible");
-  ASSERT_TRUE(Reserve("a").Ok());
-  const auto updates = DynamicResources::ClaimUpdates(cycle->context(), cycle->state(0));
-  ASSERT_EQ(updates.size(), 2u);
-  EXPECT_TRUE(updates[0].allocates);
-  EXPECT_TRUE(updates[0].adds_finalizer);
-  EXPECT_EQ(
-      api::ToJson(updates[0].claim.status),
-      R"({"allocation":{"devices":{"results":[{"request":"r","driver":"gpu","pool":"pool","device":"d0"}],)"
-      R"("config":[{"source":"FromClass","requests":["r"],"opaque":{"driver":"d","parameters":{"of":"gpu"}}},)"
-      R"({"source":"FromClaim","requests":["r"],"opaque":{"driver":"d","parameters":{"x":1}}}]},)"
-      R"("nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In",)"
-      R"("values":["a"]}]}]}},"reservedFor":[{"resource":"pods","name":"p","uid":"uid-p"}]})");
-  EXPECT_THAT(updates[0].claim.metadata.finalizers, ElementsAre(std::string(kFinalizer)));
-  EXPECT_FALSE(updates[1].allocates);
-  EXPECT_EQ(updates[1].claim.status.reserved_for.size(), 1u);
-
-  // Written and seen: the device stays taken, the claim is free to be shared.
-  cluster.Objects().resource_claims.Set(updates[0].claim);
-  DynamicResources::FinishUpdate(*cluster, updates[0]);
-  EXPECT_EQ(cluster.Objects().in_flight_claims.Size(), 0u);
-  cluster.Claim("more", Request("gpu", 1));
-  EXPECT_EQ(Filter(cluster.Pod("q", {"more"})), "a: cannot allocate all claims");
-  EXPECT_EQ(Filter(cluster.Pod("shares", {"c"})), "a: possible");
-}
-
 TEST_F(PluginTest, AllocatedClaimsBindToTheirNodesAndMayBeFreed) {
   cluster.Node("a", R"("zone": "z")");
   cluster.Node("b");

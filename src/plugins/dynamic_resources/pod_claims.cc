@@ -57,9 +57,9 @@ Result<std::vector<const api::ResourceClaim*>> PodClaims(const cluster::ObjectSt
   return claims;
 }
 
-bool IsReservedFor(const api::ResourceClaim& claim, const cluster::Pod& pod) {
+bool IsReservedFor(const api::ResourceClaim& claim, std::string_view pod_uid) {
   const auto& users = claim.status.reserved_for;
-  return std::any_of(users.begin(), users.end(), [&](const auto& u) { return u.uid == pod.uid; });
+  return std::any_of(users.begin(), users.end(), [&](const auto& u) { return u.uid == pod_uid; });
 }
 
 }  // namespace berth::plugins::dynamic_resources

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -16,6 +17,6 @@ Result<std::vector<const api::ResourceClaim*>> PodClaims(const cluster::ObjectSt
                                                          const cluster::Pod& pod);
 
 // Is the pod listed as a user of the claim?
-bool IsReservedFor(const api::ResourceClaim& claim, const cluster::Pod& pod);
+bool IsReservedFor(const api::ResourceClaim& claim, std::string_view pod_uid);
 
 }  // namespace berth::plugins::dynamic_resources

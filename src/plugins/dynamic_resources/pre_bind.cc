@@ -1,0 +1,243 @@
+#include "plugins/dynamic_resources/pre_bind.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "api/go_text.h"
+#include "cluster/object_store.h"
+#include "plugins/common/resource_version.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/pod_claims.h"
+
+namespace berth::plugins::dynamic_resources {
+namespace {
+
+using framework::ApiWrite;
+using framework::PreBindStep;
+using framework::Status;
+using framework::WriteResult;
+using Kind = PreBindStep::Kind;
+
+// A write that conflicts this many times fails.
+constexpr int kMaxConflicts = 5;
+// How often to look whether the store has the version that a write conflicted with.
+constexpr int kMaxWaits = 10;
+
+std::string KeyOf(const api::ResourceClaim& claim) {
+  return claim.metadata.namespace_ + "/" + claim.metadata.name;
+}
+
+bool HasFinalizer(const api::ResourceClaim& claim) {
+  const auto& finalizers = claim.metadata.finalizers;
+  return std::find(finalizers.begin(), finalizers.end(), kFinalizer) != finalizers.end();
+}
+
+// The same claim in the store; null when it is gone, or another one has its name.
+const api::ResourceClaim* FindStored(const cluster::Cluster& cluster,
+                                     const api::ResourceClaim& claim) {
+  const api::ObjectMeta& meta = claim.metadata;
+  const auto* stored = cluster.Objects().resource_claims.Find(meta.namespace_, meta.name);
+  return stored != nullptr && stored->metadata.uid == meta.uid ? stored : nullptr;
+}
+
+// Can a write of `known` be tried again with `stored`?
+bool IsOtherVersion(const api::ResourceClaim& stored, const api::ResourceClaim& known) {
+  const std::string& a = stored.metadata.resource_version;
+  const std::string& b = known.metadata.resource_version;
+  return ParseVersion(a) && ParseVersion(b) ? IsNewerVersion(stored, known) : a != b;
+}
+
+class Task final : public framework::PreBindTask {
+ public:
+  Task(cluster::Cluster& cluster, std::vector<ClaimToBind> claims, std::string pod_uid,
+       std::string pod_name)
+      : cluster_(cluster),
+        claims_(std::move(claims)),
+        pod_uid_(std::move(pod_uid)),
+        pod_name_(std::move(pod_name)) {}
+  ~Task() override { ReleaseAll(); }
+
+  PreBindStep Next(cluster::Cluster& cluster, const api::Time&,
+                   std::span<const WriteResult> results) override {
+    if (sent_) {
+      if (results.empty()) return Failed("the write to the API was not carried out");
+      const api::ResourceClaim sent = std::move(*sent_);
+      sent_.reset();
+      if (!Learn(cluster, sent, results.front())) return Failed(std::move(error_));
+    }
+    while (at_ < claims_.size()) {
+      if (std::optional<PreBindStep> step = Advance(cluster)) return std::move(*step);
+      FinishClaim();
+    }
+    return {};
+  }
+
+  // Also claims that were reserved for the pod before this cycle are given back, and what was
+  // written although the API server did not say so.
+  std::vector<ApiWrite> Undo(cluster::Cluster& cluster) override {
+    ReleaseAll();
+    std::vector<ApiWrite> writes;
+    for (const ClaimToBind& own : claims_) {
+      const api::ResourceClaim* stored = FindStored(cluster, own.claim);
+      if (stored == nullptr) continue;
+      api::ResourceClaim claim = IsNewerVersion(own.claim, *stored) ? own.claim : *stored;
+      if (!claim.status.allocation || !IsReservedFor(claim, pod_uid_)) continue;
+      std::erase_if(claim.status.reserved_for, [&](const auto& u) { return u.uid == pod_uid_; });
+      writes.push_back({std::move(claim), true});
+    }
+    return writes;
+  }
+
+ private:
+  // The next step for the claim; nothing: it has all it needs.
+  std::optional<PreBindStep> Advance(const cluster::Cluster& cluster) {
+    ClaimToBind& own = claims_[at_];
+    const api::ResourceClaim* stored = FindStored(cluster, own.claim);
+    if (!conflict_.empty()) {
+      if (stored == nullptr) {
+        return Failed("get updated claim " + KeyOf(own.claim) +
+                      " after conflict: resourceclaims.resource.k8s.io " +
+                      api::GoQuote(own.claim.metadata.name) + " not found");
+      }
+      if (!IsOtherVersion(*stored, own.claim)) {
+        if (++waits_ > kMaxWaits) return Failed(std::move(conflict_));
+        return PreBindStep{.kind = Kind::kWait};
+      }
+      own.claim = *stored;
+      conflict_.clear();
+      waits_ = 0;
+    } else if (stored != nullptr && IsNewerVersion(*stored, own.claim)) {
+      own.claim = *stored;
+    }
+    return WriteFor(own);
+  }
+
+  std::optional<PreBindStep> WriteFor(const ClaimToBind& own) {
+    const api::ResourceClaim& claim = own.claim;
+    if (claim.metadata.deletion_timestamp) {
+      return Failed("claim " + KeyOf(claim) + " got deleted in the meantime");
+    }
+    const bool allocated = !own.allocation || claim.status.allocation == own.allocation;
+    if (allocated && IsReservedFor(claim, pod_uid_)) return std::nullopt;
+    if (own.allocation && claim.status.allocation) {
+      return Failed("claim " + KeyOf(claim) + " got allocated elsewhere in the meantime");
+    }
+    api::ResourceClaim changed = claim;
+    status_ = !own.allocation || HasFinalizer(claim) || protected_;
+    if (status_) {
+      if (own.allocation) changed.status.allocation = own.allocation;
+      changed.status.reserved_for.push_back(PodReference(pod_uid_, pod_name_));
+    } else {
+      changed.metadata.finalizers.emplace_back(kFinalizer);
+    }
+    sent_ = changed;
+    PreBindStep step{.kind = Kind::kWrite};
+    step.writes.push_back({std::move(changed), status_});
+    return step;
+  }
+
+  // False: it failed for good, and error_ says how.
+  bool Learn(cluster::Cluster& cluster, const api::ResourceClaim& sent, const WriteResult& result) {
+    ClaimToBind& own = claims_[at_];
+    if (result.code == WriteResult::Code::kOk) {
+      const auto* written =
+          result.written ? std::get_if<api::ResourceClaim>(&*result.written) : nullptr;
+      own.claim = written != nullptr ? *written : sent;
+      if (status_) {
+        Store(cluster, own.claim);
+        FinishClaim();
+      } else {
+        protected_ = true;
+      }
+      return true;
+    }
+    error_ = (!status_         ? "add finalizer to claim "
+              : own.allocation ? "add allocation and reservation to claim "
+                               : "add reservation to claim ") +
+             KeyOf(own.claim) + ": " + result.message;
+    if (result.code != WriteResult::Code::kConflict || ++conflicts_ >= kMaxConflicts) return false;
+    conflict_ = std::move(error_);
+    protected_ = false;
+    return true;
+  }
+
+  // The next pods see the allocation before the watch shows it.
+  void Store(cluster::Cluster& cluster, const api::ResourceClaim& written) const {
+    const api::ResourceClaim* stored = FindStored(cluster, written);
+    if (stored == nullptr) return;
+    const auto known = ParseVersion(stored->metadata.resource_version);
+    const auto ours = ParseVersion(written.metadata.resource_version);
+    if (known && ours && *known >= *ours) return;
+    cluster.MutableObjects().resource_claims.Set(written);
+  }
+
+  void FinishClaim() {
+    const ClaimToBind& own = claims_[at_];
+    if (own.allocation) ReleaseInFlight(cluster_, own.claim.metadata, pod_uid_);
+    released_ = ++at_;
+    protected_ = false;
+    conflicts_ = 0;
+    waits_ = 0;
+  }
+
+  PreBindStep Failed(std::string why) {
+    ReleaseAll();
+    return {.kind = Kind::kFail, .failure = Status::Error(std::move(why))};
+  }
+
+  void ReleaseAll() {
+    for (; released_ < claims_.size(); ++released_) {
+      const ClaimToBind& own = claims_[released_];
+      if (own.allocation) ReleaseInFlight(cluster_, own.claim.metadata, pod_uid_);
+    }
+  }
+
+  cluster::Cluster& cluster_;
+  std::vector<ClaimToBind> claims_;  // with the API server's answers, as far as it was written
+  const std::string pod_uid_;
+  const std::string pod_name_;
+  size_t at_ = 0;        // the claim that is being written
+  size_t released_ = 0;  // of the claims before this one nothing is in flight any more
+  std::optional<api::ResourceClaim> sent_;  // the write of the step before
+  bool status_ = false;                     // it was one of the status
+  bool protected_ = false;                  // the finalizer of this claim was written
+  int conflicts_ = 0;                       // of this claim
+  int waits_ = 0;
+  std::string conflict_;  // not empty: wait for a newer claim
+  std::string error_;
+};
+
+}  // namespace
+
+std::unique_ptr<framework::PreBindTask> MakePreBindTask(cluster::Cluster& cluster,
+                                                        std::vector<ClaimToBind> claims,
+                                                        std::string pod_uid, std::string pod_name) {
+  return std::make_unique<Task>(cluster, std::move(claims), std::move(pod_uid),
+                                std::move(pod_name));
+}
+
+api::ResourceClaimConsumerReference PodReference(std::string_view pod_uid,
+                                                 std::string_view pod_name) {
+  return {"", "pods", std::string(pod_name), std::string(pod_uid)};
+}
+
+void ReleaseInFlight(cluster::Cluster& cluster, const api::ObjectMeta& claim,
+                     std::string_view pod_uid) {
+  auto& in_flight = cluster.MutableObjects().in_flight_claims;
+  const auto* own = in_flight.Find(claim.namespace_, claim.name);
+  if (own != nullptr && IsReservedFor(*own, pod_uid))
+    in_flight.Remove(claim.namespace_, claim.name);
+}
+
+void ReleaseInFlight(cluster::Cluster& cluster, std::string_view pod_uid) {
+  std::vector<api::ObjectMeta> own;
+  cluster.Objects().in_flight_claims.ForEach([&](const api::ResourceClaim& claim) {
+    if (IsReservedFor(claim, pod_uid)) own.push_back(claim.metadata);
+  });
+  for (const api::ObjectMeta& claim : own) ReleaseInFlight(cluster, claim, pod_uid);
+}
+
+}  // namespace berth::plugins::dynamic_resources

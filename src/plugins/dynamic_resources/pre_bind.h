@@ -1,0 +1,50 @@
+// The PreBind task of DynamicResources: writes, claim by claim, the allocation Reserve decided on
+// and that the pod uses the claim.
+//
+// What its writes change, against the claim of the same resourceVersion:
+//   the claim   metadata.finalizers: one more; before a claim gets its allocation
+//   its status  status.allocation, unless it has one; status.reservedFor: one more, the pod's
+//   when undone status.reservedFor: one less, the pod's. It can also be sent as a patch that
+//   deletes
+//               the entry by the pod's uid, with the claim's uid and without a resourceVersion:
+//               then it cannot conflict.
+// After a conflict the claim is taken from the cluster's store, as soon as that has a newer one.
+//
+// A written claim goes into the cluster's store unless the store has it already. An engine that
+// wants an event for the queue hands the answer to its own store before it calls Next.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/box.h"
+#include "api/resource/resource_claim.h"
+#include "cluster/cluster.h"
+#include "framework/pre_bind.h"
+
+namespace berth::plugins::dynamic_resources {
+
+// One claim of the pod.
+struct ClaimToBind {
+  api::ResourceClaim claim;                    // as the cycle saw it
+  api::Box<api::AllocationResult> allocation;  // by Reserve; none: the claim has one already
+};
+
+std::unique_ptr<framework::PreBindTask> MakePreBindTask(cluster::Cluster& cluster,
+                                                        std::vector<ClaimToBind> claims,
+                                                        std::string pod_uid, std::string pod_name);
+
+// How the pod is listed among the users of a claim.
+api::ResourceClaimConsumerReference PodReference(std::string_view pod_uid,
+                                                 std::string_view pod_name);
+
+// The claim of this key is no longer in flight, if it was for the pod: claims in flight list the
+// pod they were reserved for as their user.
+void ReleaseInFlight(cluster::Cluster& cluster, const api::ObjectMeta& claim,
+                     std::string_view pod_uid);
+// The same for all claims of the pod.
+void ReleaseInFlight(cluster::Cluster& cluster, std::string_view pod_uid);
+
+}  // namespace berth::plugins::dynamic_resources

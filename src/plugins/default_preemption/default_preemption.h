@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 #include "plugins/default_preemption/dry_run.h"
 
 namespace berth::plugins::default_preemption {
@@ -22,17 +23,20 @@ std::vector<size_t> LeastHarmful(const cluster::Cluster& cluster,
                                  const std::vector<Candidate>& candidates);
 
 class DefaultPreemption final : public framework::PostFilterPlugin,
-                                public framework::PreEnqueuePlugin {
+                                public framework::PreEnqueuePlugin,
+                                public framework::EnqueueExtensions {
  public:
   DefaultPreemption(const config::DefaultPreemptionArgs& args, uint64_t seed)
       : args_(args), random_(seed) {}
 
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
 
-  // A pod waits here only while the deletion of its victims is under way; nothing is under way
-  // between calls.
-  framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod&) const override {
-    return {};
+  // A pod waits here while the deletion of its victims is being asked for.
+  framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod& pod) const override {
+    if (!pod.preempting) return {};
+    return framework::Status::Unresolvable(
+        "waiting for the preemption for this pod to be finished");
   }
 
   framework::Status PostFilter(framework::Cycle& cycle, cluster::Cluster& cluster,

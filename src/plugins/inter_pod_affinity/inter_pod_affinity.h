@@ -11,8 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/affinity_term.h"
 #include "cluster/shape_table.h"
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::inter_pod_affinity {
 
@@ -26,12 +28,14 @@ inline constexpr std::string_view kExistingAntiAffinityReason =
 class InterPodAffinity final : public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
                                public framework::PreScorePlugin,
-                               public framework::ScorePlugin {
+                               public framework::ScorePlugin,
+                               public framework::EnqueueExtensions {
  public:
   explicit InterPodAffinity(const config::InterPodAffinityArgs& args);
   ~InterPodAffinity() override;
 
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
 
@@ -59,6 +63,11 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
   struct CountedTerm;
   struct Compiled;
   struct State;
+  // The required terms of a pod as hints read them: lists that do not parse are errors.
+  struct HintTerms {
+    Result<std::vector<cluster::AffinityTerm>> near;
+    Result<std::vector<cluster::AffinityTerm>> apart;
+  };
 
   static Compiled Compile(const cluster::Cluster& cluster, const cluster::PodShape& shape);
   static void FindTermsOfOthers(const cluster::Cluster& cluster, const cluster::PodShape& shape,
@@ -68,9 +77,16 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
                         framework::NodeIndex node, int32_t delta);
   int64_t WeightOf(const cluster::OwnTerm& own) const;
+  const HintTerms& TermsForHints(const cluster::Cluster& cluster,
+                                 const cluster::PodShape& shape) const;
+  Result<framework::Hint> AfterPodChange(const cluster::Cluster&, const cluster::Pod&,
+                                         const queue::Event&) const;
+  Result<framework::Hint> AfterNodeChange(const cluster::Cluster&, const cluster::Pod&,
+                                          const queue::Event&) const;
 
   config::InterPodAffinityArgs args_;
-  mutable cluster::PerShape<Compiled> compiled_;  // touched only in BeginCycle
+  mutable cluster::PerShape<Compiled> compiled_;     // touched only in BeginCycle
+  mutable cluster::PerShape<HintTerms> hint_terms_;  // touched only in hints
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

@@ -63,6 +63,7 @@ Result<std::unique_ptr<NodeAffinity>> NodeAffinity::Make(const config::NodeAffin
           "parsing addedAffinity.requiredDuringSchedulingIgnoredDuringExecution"));
     }
     plugin->added_required_.emplace(cluster, *matcher);
+    plugin->added_selector_ = std::move(*matcher);
   }
   if (!added.preferred_during_scheduling_ignored_during_execution.empty()) {
     auto preferred = api::PreferredNodeAffinity::Make(

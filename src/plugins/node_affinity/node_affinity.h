@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 #include "plugins/common/node_matcher.h"
 
 namespace berth::plugins::node_affinity {
@@ -26,13 +27,15 @@ std::optional<std::vector<std::string>> NodesNamedBy(const api::NodeSelector& re
 class NodeAffinity final : public framework::PreFilterPlugin,
                            public framework::FilterPlugin,
                            public framework::PreScorePlugin,
-                           public framework::ScorePlugin {
+                           public framework::ScorePlugin,
+                           public framework::EnqueueExtensions {
  public:
   // Fails when the added affinity does not parse.
   static Result<std::unique_ptr<NodeAffinity>> Make(const config::NodeAffinityArgs& args,
                                                     const cluster::Cluster& cluster);
 
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
@@ -71,11 +74,16 @@ class NodeAffinity final : public framework::PreFilterPlugin,
   static void AddPreferred(const cluster::Cluster& cluster, const api::PreferredNodeAffinity& terms,
                            std::vector<Weighted>* out);
 
+  Result<framework::Hint> AfterNodeChange(const cluster::Pod& pod, const queue::Event& event) const;
+
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
   mutable std::optional<NodeMatcher> added_required_;
   mutable std::vector<Weighted> added_preferred_;
   bool has_added_preferred_ = false;
+  std::optional<api::NodeSelectorMatcher> added_selector_;  // what added_required_ is made from
+  // Touched only in hints.
+  mutable cluster::PerShape<api::RequiredNodeAffinity> hint_required_;
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

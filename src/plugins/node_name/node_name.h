@@ -5,15 +5,17 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::node_name {
 
 inline constexpr std::string_view kName = "NodeName";
 inline constexpr std::string_view kReason = "node(s) didn't match the requested node name";
 
-class NodeName final : public framework::FilterPlugin {
+class NodeName final : public framework::FilterPlugin, public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;

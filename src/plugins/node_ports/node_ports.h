@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::node_ports {
 
@@ -12,9 +13,12 @@ inline constexpr std::string_view kName = "NodePorts";
 inline constexpr std::string_view kReason =
     "node(s) didn't have free ports for the requested pod ports";
 
-class NodePorts final : public framework::PreFilterPlugin, public framework::FilterPlugin {
+class NodePorts final : public framework::PreFilterPlugin,
+                        public framework::FilterPlugin,
+                        public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodePods; }
   framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
                               framework::PreFilterResult*) const override;

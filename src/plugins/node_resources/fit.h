@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 #include "plugins/node_resources/allocation.h"
 
 namespace berth::plugins::node_resources {
@@ -17,11 +18,13 @@ inline constexpr std::string_view kFitName = "NodeResourcesFit";
 class Fit final : public framework::PreFilterPlugin,
                   public framework::FilterPlugin,
                   public framework::PreScorePlugin,
-                  public framework::ScorePlugin {
+                  public framework::ScorePlugin,
+                  public framework::EnqueueExtensions {
  public:
   Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster);
 
   std::string_view Name() const override { return kFitName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodePods; }
   std::unique_ptr<framework::PluginState> NewState() const override;
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::node_unschedulable {
 
@@ -14,9 +15,11 @@ inline constexpr std::string_view kReason = "node(s) were unschedulable";
 // Does the pod tolerate node.kubernetes.io/unschedulable:NoSchedule?
 bool ToleratesUnschedulable(const std::vector<api::Toleration>& tolerations);
 
-class NodeUnschedulable final : public framework::FilterPlugin {
+class NodeUnschedulable final : public framework::FilterPlugin,
+                                public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;

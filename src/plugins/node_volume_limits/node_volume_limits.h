@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 #include "plugins/node_volume_limits/volume_usage.h"
 
 namespace berth::plugins::node_volume_limits {
@@ -14,9 +15,12 @@ namespace berth::plugins::node_volume_limits {
 inline constexpr std::string_view kName = "NodeVolumeLimits";
 inline constexpr std::string_view kReason = "node(s) exceed max volume count";
 
-class NodeVolumeLimits final : public framework::PreFilterPlugin, public framework::FilterPlugin {
+class NodeVolumeLimits final : public framework::PreFilterPlugin,
+                               public framework::FilterPlugin,
+                               public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodePods | framework::kOnVolumes; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;

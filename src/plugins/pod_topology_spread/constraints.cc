@@ -90,6 +90,11 @@ api::Selector DefaultSelector(api::StringMap wanted, const cluster::PodShape& sh
   return selector;
 }
 
+OwnerGenerations GenerationsOf(const cluster::ObjectStore& objects) {
+  return {objects.services.Generation(), objects.replication_controllers.Generation(),
+          objects.replica_sets.Generation(), objects.stateful_sets.Generation()};
+}
+
 std::vector<api::TopologySpreadConstraint> SystemDefaultConstraints() {
   std::vector<api::TopologySpreadConstraint> constraints(2);
   constraints[0].topology_key = kHostnameKey;

@@ -2,6 +2,7 @@
 // spec, or the plugin's defaults with a selector deduced from what owns the pod.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,10 @@ api::StringMap ServiceLabels(const cluster::PodShape& shape, const cluster::Obje
 // neither.
 api::Selector DefaultSelector(api::StringMap service_labels, const cluster::PodShape& shape,
                               const cluster::ObjectStore& objects);
+
+// What decides default constraints besides the pod, as one number per kind of object.
+using OwnerGenerations = std::array<uint64_t, 4>;
+OwnerGenerations GenerationsOf(const cluster::ObjectStore& objects);
 
 // Spread over nodes and zones, as kube-scheduler does when it is told nothing else.
 std::vector<api::TopologySpreadConstraint> SystemDefaultConstraints();

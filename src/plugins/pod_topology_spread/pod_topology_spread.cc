@@ -22,14 +22,6 @@ namespace {
 
 enum Reason : uint32_t { kSkew, kMissingLabel };
 
-// What decides default constraints besides the pod, as one number per kind of object.
-using OwnerGenerations = std::array<uint64_t, 4>;
-
-OwnerGenerations GenerationsOf(const cluster::ObjectStore& objects) {
-  return {objects.services.Generation(), objects.replication_controllers.Generation(),
-          objects.replica_sets.Generation(), objects.stateful_sets.Generation()};
-}
-
 // Half away from zero, as Go's math.Round. REQUIRES: |x| < 2^62.
 int64_t Round(double x) {
   const auto whole = static_cast<int64_t>(x);

@@ -13,6 +13,7 @@
 
 #include "cluster/shape_table.h"
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/eligible_nodes.h"
 
@@ -27,12 +28,14 @@ inline constexpr std::string_view kMissingLabelReason =
 class PodTopologySpread final : public framework::PreFilterPlugin,
                                 public framework::FilterPlugin,
                                 public framework::PreScorePlugin,
-                                public framework::ScorePlugin {
+                                public framework::ScorePlugin,
+                                public framework::EnqueueExtensions {
  public:
   explicit PodTopologySpread(const config::PodTopologySpreadArgs& args);
   ~PodTopologySpread() override;
 
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
 
@@ -63,6 +66,11 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   struct HardState;
   struct SoftState;
   struct State;
+  // The constraints that must hold, and for default ones what they were made from.
+  struct HintConstraints {
+    OwnerGenerations generations{};
+    Result<std::vector<Constraint>> constraints;
+  };
 
   Compiled Compile(const framework::CycleContext& c) const;
   void UpdateDefaults(const framework::CycleContext& c, Compiled& compiled) const;
@@ -75,11 +83,21 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
                         framework::NodeIndex node, int32_t delta);
 
+  Result<std::vector<Constraint>> HardConstraints(const cluster::Cluster& cluster,
+                                                  const cluster::PodShape& shape) const;
+  const HintConstraints& ConstraintsForHints(const cluster::Cluster& cluster,
+                                             const cluster::PodShape& shape) const;
+  Result<framework::Hint> AfterPodChange(const cluster::Cluster&, const cluster::Pod&,
+                                         const queue::Event&) const;
+  Result<framework::Hint> AfterNodeChange(const cluster::Cluster&, const cluster::Pod&,
+                                          const queue::Event&) const;
+
   std::vector<api::TopologySpreadConstraint> defaults_;
   bool system_defaults_;
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
   mutable EligibleTable eligible_;
+  mutable cluster::PerShape<HintConstraints> hint_constraints_;  // touched only in hints
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

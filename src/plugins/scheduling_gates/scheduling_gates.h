@@ -5,14 +5,17 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::scheduling_gates {
 
 inline constexpr std::string_view kName = "SchedulingGates";
 
-class SchedulingGates final : public framework::PreEnqueuePlugin {
+class SchedulingGates final : public framework::PreEnqueuePlugin,
+                              public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod& pod) const override;
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::taint_toleration {
 
@@ -15,9 +16,11 @@ inline constexpr std::string_view kReason = "node(s) had untolerated taint(s)";
 
 class TaintToleration final : public framework::FilterPlugin,
                               public framework::PreScorePlugin,
-                              public framework::ScorePlugin {
+                              public framework::ScorePlugin,
+                              public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::volume_restrictions {
 
@@ -18,9 +19,12 @@ inline constexpr std::string_view kClaimConflict =
 // Can `volume` not be on a node where `other` is? Only disks named in the pod itself conflict.
 bool Conflicts(const api::Volume& volume, const api::Volume& other);
 
-class VolumeRestrictions final : public framework::PreFilterPlugin, public framework::FilterPlugin {
+class VolumeRestrictions final : public framework::PreFilterPlugin,
+                                 public framework::FilterPlugin,
+                                 public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override {
     return framework::kOnNodePods | framework::kOnDomainPods | framework::kOnVolumes;
   }

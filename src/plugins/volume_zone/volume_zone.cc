@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "api/go_text.h"
-#include "api/unicode_space.h"
 #include "cluster/object_store.h"
 #include "plugins/common/volume_claims.h"
+#include "plugins/volume_zone/zones.h"
 
 namespace berth::plugins::volume_zone {
 namespace {
@@ -20,18 +21,6 @@ using cluster::LabelColumn;
 using cluster::NodeIndex;
 using cluster::StringId;
 using framework::Status;
-
-// The labels that say where a volume is, each with the one that says it in newer clusters.
-struct TopologyLabel {
-  std::string_view key;
-  std::string_view newer;
-};
-constexpr std::array<TopologyLabel, 4> kTopologyLabels = {{
-    {"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
-    {"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"},
-    {"topology.kubernetes.io/zone", "topology.kubernetes.io/zone"},
-    {"topology.kubernetes.io/region", "topology.kubernetes.io/region"},
-}};
 
 // One label of one volume: the node must have one of the values.
 struct Condition {
@@ -51,29 +40,17 @@ struct State final : framework::PluginState {
 
 StringId ValueOf(const LabelColumn& column, NodeIndex n) { return column.values[column.codes[n]]; }
 
-// "a__b" names two zones. Nothing if one of them is blank: then the label is ignored.
-std::optional<std::vector<StringId>> ParseZones(std::string_view label,
-                                                cluster::Dictionary& strings) {
-  std::vector<StringId> values;
-  for (;;) {
-    const size_t at = label.find("__");
-    const std::string_view zone = api::TrimUnicodeSpace(label.substr(0, at));
-    if (zone.empty()) return std::nullopt;
-    values.push_back(strings.Intern(zone));
-    if (at == std::string_view::npos) return values;
-    label.remove_prefix(at + 2);
-  }
-}
-
 void AddConditions(const cluster::Cluster& cluster, const api::PersistentVolume& volume,
                    State* state) {
   for (size_t i = 0; i < kTopologyLabels.size(); ++i) {
     const auto it = volume.metadata.labels.find(kTopologyLabels[i].key);
     if (it == volume.metadata.labels.end()) continue;
-    auto values = ParseZones(it->second, cluster.Strings());
-    if (!values) continue;
+    const auto zones = ParseZones(it->second);
+    if (!zones) continue;
+    std::vector<StringId> values;
+    for (const std::string_view zone : *zones) values.push_back(cluster.Strings().Intern(zone));
     const StringId newer = cluster.Strings().Intern(kTopologyLabels[i].newer);
-    state->conditions.push_back({state->columns[i], &cluster.Labels(newer), std::move(*values)});
+    state->conditions.push_back({state->columns[i], &cluster.Labels(newer), std::move(values)});
   }
 }
 

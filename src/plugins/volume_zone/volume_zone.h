@@ -9,15 +9,19 @@
 #include <string_view>
 
 #include "framework/profile.h"
+#include "framework/queueing_hint.h"
 
 namespace berth::plugins::volume_zone {
 
 inline constexpr std::string_view kName = "VolumeZone";
 inline constexpr std::string_view kReason = "node(s) had no available volume zone";
 
-class VolumeZone final : public framework::PreFilterPlugin, public framework::FilterPlugin {
+class VolumeZone final : public framework::PreFilterPlugin,
+                         public framework::FilterPlugin,
+                         public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
+  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnVolumes; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;

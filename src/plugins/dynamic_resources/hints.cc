@@ -1,0 +1,50 @@
+#include <algorithm>
+
+#include "plugins/common/hints.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/pod_claims.h"
+
+namespace berth::plugins::dynamic_resources {
+namespace {
+
+using framework::Hint;
+
+Result<Hint> AfterClaimChange(const cluster::Cluster& cluster, const cluster::Pod& pod,
+                              const queue::Event& event) {
+  const auto* before = event.Old<api::ResourceClaim>();
+  const auto* after = event.New<api::ResourceClaim>();
+  if (after == nullptr) return NoObject("resource claim");
+  const auto claims = PodClaims(cluster.Objects(), pod);
+  if (!claims) return Hint::kSkip;  // the pod still lacks some
+  // Devices that were given back may be what the pod lacked.
+  if (before != nullptr && before->status.allocation && !after->status.allocation) {
+    return Hint::kQueue;
+  }
+  if (std::none_of(claims->begin(), claims->end(), [&](const api::ResourceClaim* claim) {
+        return claim->metadata.uid == after->metadata.uid;
+      })) {
+    return Hint::kSkip;
+  }
+  return QueueIf(before == nullptr || before->status != after->status);
+}
+
+Result<Hint> AfterPodChange(const cluster::Cluster& cluster, const cluster::Pod& pod,
+                            const queue::Event& event) {
+  const auto* changed = event.New<cluster::Pod>();
+  if (changed == nullptr) return NoObject("pod");
+  return QueueIf(changed->uid == pod.uid && PodClaims(cluster.Objects(), *changed).has_value());
+}
+
+}  // namespace
+
+std::vector<framework::RegisteredEvent> DynamicResources::EventsToRegister() const {
+  using enum queue::EventResource;
+  constexpr uint16_t kAddOrUpdate = queue::kAdd | queue::kUpdate;
+  return {On(kNode, queue::kAdd | queue::kUpdateNodeLabel | queue::kUpdateNodeAllocatable),
+          On(kResourceClaim, kAddOrUpdate, "isSchedulableAfterClaimChange", AfterClaimChange),
+          On(kPod, queue::kUpdatePodGeneratedResourceClaim, "isSchedulableAfterPodChange",
+             AfterPodChange),
+          On(kDeviceClass, kAddOrUpdate), On(kResourceSlice, kAddOrUpdate)};
+}
+
+}  // namespace berth::plugins::dynamic_resources

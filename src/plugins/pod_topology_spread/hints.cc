@@ -1,0 +1,140 @@
+// Queueing hints of PodTopologySpread. Only constraints that must hold can have refused a pod.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plugins/common/hints.h"
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
+
+namespace berth::plugins::pod_topology_spread {
+namespace {
+
+using framework::Hint;
+using Constraints = std::vector<Constraint>;
+
+// Can the pod count for the one that was refused?
+bool IsInvolved(const cluster::Pod& changed, const cluster::Pod& refused) {
+  return changed.uid == refused.uid ||
+         (!changed.node_name.empty() && changed.namespace_() == refused.namespace_());
+}
+
+const api::StringMap& LabelsOf(const cluster::Pod& pod) {
+  return pod.shape->source.metadata.labels;
+}
+
+bool MatchesAny(const Constraints& constraints, const cluster::Pod& pod) {
+  return std::any_of(constraints.begin(), constraints.end(),
+                     [&](const Constraint& c) { return c.selector.Matches(LabelsOf(pod)); });
+}
+
+// A pod that counts now and did not before, or the other way round.
+bool CountsDifferently(const Constraints& constraints, const cluster::Pod& before,
+                       const cluster::Pod& after) {
+  return std::any_of(constraints.begin(), constraints.end(), [&](const Constraint& c) {
+    return c.selector.Matches(LabelsOf(before)) != c.selector.Matches(LabelsOf(after));
+  });
+}
+
+bool HasAllKeys(const Constraints& constraints, const api::Node& node) {
+  return std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& c) {
+    return api::FindValue(node.metadata.labels, c.topology_key) != nullptr;
+  });
+}
+
+// REQUIRES: both have all keys.
+bool IsInOtherDomain(const Constraints& constraints, const api::Node& before,
+                     const api::Node& after) {
+  return std::any_of(constraints.begin(), constraints.end(), [&](const Constraint& c) {
+    return *api::FindValue(before.metadata.labels, c.topology_key) !=
+           *api::FindValue(after.metadata.labels, c.topology_key);
+  });
+}
+
+}  // namespace
+
+Result<Constraints> PodTopologySpread::HardConstraints(const cluster::Cluster& cluster,
+                                                       const cluster::PodShape& shape) const {
+  const auto& own = shape.source.spec.topology_spread_constraints;
+  auto constraints =
+      ConstraintsOf(own.empty() ? defaults_ : own, shape.source.metadata.labels, kDoNotSchedule);
+  if (!constraints) {
+    return Fail(fmt::format("{} hard topology spread constraints: {}",
+                            own.empty() ? "setting default" : "obtaining pod's",
+                            constraints.error().Message()));
+  }
+  if (!own.empty() || constraints->empty()) return constraints;
+  const api::Selector selector =
+      DefaultSelector(ServiceLabels(shape, cluster.Objects()), shape, cluster.Objects());
+  if (selector.Empty()) return Constraints();
+  for (Constraint& constraint : *constraints) constraint.selector = selector;
+  return constraints;
+}
+
+const PodTopologySpread::HintConstraints& PodTopologySpread::ConstraintsForHints(
+    const cluster::Cluster& cluster, const cluster::PodShape& shape) const {
+  const auto make = [&](const cluster::PodShape&) {
+    return HintConstraints{GenerationsOf(cluster.Objects()), HardConstraints(cluster, shape)};
+  };
+  HintConstraints& known = hint_constraints_.Get(shape, make);
+  const bool from_defaults = shape.source.spec.topology_spread_constraints.empty();
+  if (from_defaults && known.generations != GenerationsOf(cluster.Objects())) known = make(shape);
+  return known;
+}
+
+Result<Hint> PodTopologySpread::AfterPodChange(const cluster::Cluster& cluster,
+                                               const cluster::Pod& pod,
+                                               const queue::Event& event) const {
+  const auto* before = event.Old<cluster::Pod>();
+  const auto* after = event.New<cluster::Pod>();
+  if (before == nullptr && after == nullptr) return NoObject("pod");
+  if (before != nullptr && !IsInvolved(*before, pod)) return Hint::kSkip;
+  if (after != nullptr && !IsInvolved(*after, pod)) return Hint::kSkip;
+  const HintConstraints& known = ConstraintsForHints(cluster, *pod.shape);
+  if (!known.constraints) return Fail(known.constraints.error());
+  const Constraints& constraints = *known.constraints;
+  if (before == nullptr || after == nullptr) {
+    return QueueIf(MatchesAny(constraints, before == nullptr ? *after : *before));
+  }
+  // More tolerations may let the pod count more nodes.
+  if (after->uid == pod.uid &&
+      before->shape->source.spec.tolerations != after->shape->source.spec.tolerations &&
+      std::any_of(constraints.begin(), constraints.end(),
+                  [](const Constraint& c) { return c.honors_taints; })) {
+    return Hint::kQueue;
+  }
+  return QueueIf(CountsDifferently(constraints, *before, *after));
+}
+
+Result<Hint> PodTopologySpread::AfterNodeChange(const cluster::Cluster& cluster,
+                                                const cluster::Pod& pod,
+                                                const queue::Event& event) const {
+  const auto* before = event.Old<api::Node>();
+  const auto* after = event.New<api::Node>();
+  if (before == nullptr && after == nullptr) return NoObject("node");
+  const HintConstraints& known = ConstraintsForHints(cluster, *pod.shape);
+  if (!known.constraints) return Fail(known.constraints.error());
+  const Constraints& constraints = *known.constraints;
+  if (before == nullptr || after == nullptr) {
+    return QueueIf(HasAllKeys(constraints, before == nullptr ? *after : *before));
+  }
+  const bool counted = HasAllKeys(constraints, *before);
+  const bool counts = HasAllKeys(constraints, *after);
+  if (counted != counts) return Hint::kQueue;
+  return QueueIf(counts && (before->spec.taints != after->spec.taints ||
+                            IsInOtherDomain(constraints, *before, *after)));
+}
+
+std::vector<framework::RegisteredEvent> PodTopologySpread::EventsToRegister() const {
+  return {On(queue::EventResource::kPod,
+             queue::kAdd | queue::kUpdatePodLabel | queue::kUpdatePodToleration | queue::kDelete,
+             "isSchedulableAfterPodChange",
+             [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
+                    const queue::Event& event) { return AfterPodChange(cluster, pod, event); }),
+          On(queue::EventResource::kNode,
+             queue::kAdd | queue::kDelete | queue::kUpdateNodeLabel | queue::kUpdateNodeTaint,
+             "isSchedulableAfterNodeChange",
+             [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
+                    const queue::Event& event) { return AfterNodeChange(cluster, pod, event); })};
+}
+
+}  // namespace berth::plugins::pod_topology_spread

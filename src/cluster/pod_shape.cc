@@ -79,6 +79,10 @@ bool IsSchedulingVolume(const api::Volume& v) {
          v.azure_disk || v.portworx_volume || v.csi || v.ephemeral;
 }
 
+bool IsResizeCondition(const api::PodCondition& c) {
+  return c.type == "PodResizePending" || c.type == "PodResizeInProgress";
+}
+
 // Requests of a pod that is resized in place also depend on what its kubelet reports.
 void WriteStatus(const api::PodStatus& status, KeyWriter& key) {
   for (const auto* list : {&status.init_container_statuses, &status.container_statuses}) {
@@ -93,12 +97,43 @@ void WriteStatus(const api::PodStatus& status, KeyWriter& key) {
     key.Text("");
   }
   for (const api::PodCondition& c : status.conditions) {
-    if (c.type != "PodResizePending" && c.type != "PodResizeInProgress") continue;
+    if (!IsResizeCondition(c)) continue;
     key.Text(c.type);
     key.Text(c.status);
     key.Text(c.reason);
   }
   key.Text(status.resize);
+  if (status.extended_resource_claim_status) {
+    key.Text("E");
+    key.Json(*status.extended_resource_claim_status);
+  }
+}
+
+// What WriteStatus writes.
+api::PodStatus SchedulingStatus(const api::PodStatus& status) {
+  api::PodStatus kept;
+  const auto keep = [](const std::vector<api::ContainerStatus>& from,
+                       std::vector<api::ContainerStatus>* to) {
+    for (const api::ContainerStatus& c : from) {
+      if (c.allocated_resources.empty() && !c.resources) continue;
+      api::ContainerStatus& own = to->emplace_back();
+      own.name = c.name;
+      own.allocated_resources = c.allocated_resources;
+      if (c.resources) own.resources.emplace().requests = c.resources->requests;
+    }
+  };
+  keep(status.init_container_statuses, &kept.init_container_statuses);
+  keep(status.container_statuses, &kept.container_statuses);
+  for (const api::PodCondition& c : status.conditions) {
+    if (!IsResizeCondition(c)) continue;
+    api::PodCondition& own = kept.conditions.emplace_back();
+    own.type = c.type;
+    own.status = c.status;
+    own.reason = c.reason;
+  }
+  kept.resize = status.resize;
+  kept.extended_resource_claim_status = status.extended_resource_claim_status;
+  return kept;
 }
 
 // The controllers whose selectors default topology spreading looks up.
@@ -155,6 +190,7 @@ api::Pod SchedulingParts(const api::Pod& pod) {
   std::erase_if(kept.spec.volumes, [](const api::Volume& v) { return !IsSchedulingVolume(v); });
   kept.spec.ephemeral_containers.clear();
   kept.spec.node_name.clear();
+  kept.status = SchedulingStatus(pod.status);
   return kept;
 }
 
@@ -175,6 +211,8 @@ void AppendShapeKey(const api::Pod& pod, std::string* out) {
   key.Number(spec.tolerations.size());
   for (const api::Toleration& t : spec.tolerations) {
     for (const std::string* part : {&t.key, &t.operator_, &t.value, &t.effect}) key.Text(*part);
+    key.Number(t.toleration_seconds ? 1 : 0);
+    if (t.toleration_seconds) key.Number(static_cast<uint64_t>(*t.toleration_seconds));
   }
   key.Number(spec.scheduling_gates.size());
   for (const api::PodSchedulingGate& gate : spec.scheduling_gates) key.Text(gate.name);

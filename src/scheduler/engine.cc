@@ -45,13 +45,12 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
   if (!profiles) return berth::Fail(profiles.error());
   profiles_.emplace(std::move(*profiles));
   for (const auto& profile : profiles_->Profiles()) {
-    if (profile->Plugins().size() > 64) {
-      return berth::Fail("profile \"" + profile->Name() + "\" has more than 64 plugins");
-    }
+    auto hints = framework::HintMap::Make(*profile, /*with_extenders=*/!config.extenders.empty());
+    if (!hints) return berth::Fail(hints.error().In("profile \"" + profile->Name() + "\""));
     ProfileRuntime runtime;
     runtime.profile = profile.get();
     runtime.cycle = profiles_->CycleFor(profile->Name());
-    runtime.hints = std::make_unique<framework::HintMap>(*profile);
+    runtime.hints = std::make_unique<framework::HintMap>(std::move(*hints));
     runtimes_.push_back(std::move(runtime));
   }
   queue::QueueOptions queue_options;
@@ -91,13 +90,13 @@ queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginI
 }
 
 PluginMask Engine::Impl::Registered(uint8_t profile, const queue::ClusterEvent& event) const {
-  return runtimes_[profile].hints->Registered(event);
+  return runtimes_[profile].hints->PluginsFor(event);
 }
 
 bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
                            const queue::Event& event) const {
   const auto hint =
-      runtimes_[pod.profile].hints->Ask(cluster_, cluster_.GetPod(pod.pod), plugin, event);
+      runtimes_[pod.profile].hints->Ask(plugin, cluster_, cluster_.GetPod(pod.pod), event);
   return !hint || *hint == framework::Hint::kQueue;
 }
 

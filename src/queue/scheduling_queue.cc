@@ -1,7 +1,6 @@
 #include "queue/scheduling_queue.h"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "queue/in_flight.h"
 #include "queue/plugin_index.h"
 #include "queue/pod_heap.h"
+#include "queue/requeue.h"
 #include "queue/slot.h"
 #include "queue/ticks.h"
 
@@ -23,9 +23,6 @@ constexpr std::string_view kPopFromBackoff = "PopFromBackoffQ";
 
 constexpr int64_t kBackoffPeriodSeconds = 1;
 constexpr int64_t kLeftoverPeriodSeconds = 30;
-
-// How much an event helps a pod.
-enum class Strategy : uint8_t { kSkip, kAfterBackoff, kImmediately };
 
 }  // namespace
 
@@ -90,13 +87,11 @@ class SchedulingQueue::Impl {
   bool ToActive(uint32_t slot, std::string_view event, bool ask_gates, const api::Time& at);
   bool ToBackoff(uint32_t slot, std::string_view event, const api::Time& at);
   // False: the pod is parked.
-  bool Requeue(uint32_t slot, Strategy strategy, std::string_view event, const api::Time& at);
+  bool Send(uint32_t slot, Requeue decision, std::string_view event, const api::Time& at);
 
   bool IsBackingOff(const QueuedPod& info, const api::Time& at) const;
-  Strategy Judge(const QueuedPod& info, PluginMask registered, const Event& event,
-                 PodId only) const;
-  Strategy JudgeWildCard(const QueuedPod& info, const Event& event, PodId only) const;
-  Strategy JudgeSincePop(uint32_t slot) const;
+  Requeue Judge(const QueuedPod& info, PluginMask registered, const Event& event, PodId only) const;
+  Requeue JudgeSincePop(uint32_t slot) const;
 
   api::Time BackoffTick(const api::Time& until) const;
   api::Time LeftoverTick(const QueuedPod& info, const api::Time& at) const;
@@ -252,14 +247,14 @@ bool SchedulingQueue::Impl::ToBackoff(uint32_t slot, std::string_view event, con
   return true;
 }
 
-bool SchedulingQueue::Impl::Requeue(uint32_t slot, Strategy strategy, std::string_view event,
-                                    const api::Time& at) {
-  if (strategy == Strategy::kSkip) {
+bool SchedulingQueue::Impl::Send(uint32_t slot, Requeue decision, std::string_view event,
+                                 const api::Time& at) {
+  if (decision == Requeue::kSkip) {
     if (!IsParked(slots_[slot])) Park(slot, event, at);
     return false;
   }
   // The wait may have ended while the pod was parked.
-  if (strategy == Strategy::kAfterBackoff && IsBackingOff(slots_[slot].info, at)) {
+  if (decision == Requeue::kAfterBackoff && IsBackingOff(slots_[slot].info, at)) {
     return ToBackoff(slot, event, at);
   }
   return ToActive(slot, event, /*ask_gates=*/true, at);
@@ -276,40 +271,21 @@ bool SchedulingQueue::Impl::IsBackingOff(const QueuedPod& info, const api::Time&
   return *until >= window;  // still in the window where it ends: yes
 }
 
-Strategy SchedulingQueue::Impl::Judge(const QueuedPod& info, PluginMask registered,
-                                      const Event& event, PodId only) const {
-  if ((info.unschedulable_plugins | info.pending_plugins) == 0) return Strategy::kAfterBackoff;
-  if (event.what.IsWildCard()) return JudgeWildCard(info, event, only);
-  const auto any_helps = [&](PluginMask plugins) {
-    for (; plugins != 0; plugins &= plugins - 1) {
-      const auto plugin = static_cast<PluginId>(std::countr_zero(plugins));
-      if (host_.MayHelp(info, plugin, event)) return true;
-    }
-    return false;
-  };
-  if (any_helps(info.pending_plugins & registered)) return Strategy::kImmediately;
-  if (any_helps(info.unschedulable_plugins & ~info.pending_plugins & registered)) {
-    return Strategy::kAfterBackoff;
-  }
-  return Strategy::kSkip;
+Requeue SchedulingQueue::Impl::Judge(const QueuedPod& info, PluginMask registered,
+                                     const Event& event, PodId only) const {
+  if (only != cluster::kNoPod && only != info.pod) return Requeue::kSkip;
+  const bool by_uid = event.what.IsWildCard();
+  return DecideRequeue({info.unschedulable_plugins, info.pending_plugins},
+                       by_uid ? host_.Uid(info.pod) : std::string_view{}, event, registered,
+                       [&](PluginId plugin) { return host_.MayHelp(info, plugin, event); });
 }
 
-Strategy SchedulingQueue::Impl::JudgeWildCard(const QueuedPod& info, const Event& event,
-                                              PodId only) const {
-  bool meant = only == cluster::kNoPod || only == info.pod;
-  if (!std::holds_alternative<std::monostate>(event.new_object)) {
-    const cluster::Pod* pod = event.New<cluster::Pod>();
-    meant = pod != nullptr && pod->uid == host_.Uid(info.pod);
-  }
-  return meant ? Strategy::kAfterBackoff : Strategy::kSkip;
-}
-
-Strategy SchedulingQueue::Impl::JudgeSincePop(uint32_t slot) const {
+Requeue SchedulingQueue::Impl::JudgeSincePop(uint32_t slot) const {
   const QueuedPod& info = slots_[slot].info;
-  if ((info.unschedulable_plugins | info.pending_plugins) == 0) return Strategy::kAfterBackoff;
-  const Strategy best = info.pending_plugins == 0 ? Strategy::kAfterBackoff  //
-                                                  : Strategy::kImmediately;
-  Strategy result = Strategy::kSkip;
+  if ((info.unschedulable_plugins | info.pending_plugins) == 0) return Requeue::kAfterBackoff;
+  const Requeue best = info.pending_plugins == 0 ? Requeue::kAfterBackoff  //
+                                                 : Requeue::kImmediately;
+  Requeue result = Requeue::kSkip;
   in_flight_.ForEachSince(slot, [&](const InFlightEvent& e) {
     const PluginMask registered = host_.Registered(info.profile, e.event.what);
     result = std::max(result, Judge(info, registered, e.event, e.only));
@@ -359,9 +335,9 @@ void SchedulingQueue::Impl::Update(PodId pod, std::span<const ClusterEvent> chan
   for (const ClusterEvent& change : changes) {
     const Event event{change, old_pod, new_pod};
     const PluginMask registered = host_.Registered(s.info.profile, change);
-    const Strategy strategy = Judge(s.info, registered, event, cluster::kNoPod);
-    if (strategy == Strategy::kSkip) continue;
-    if (Requeue(slot, strategy, change.Label(), at)) return;
+    const Requeue decision = Judge(s.info, registered, event, cluster::kNoPod);
+    if (decision == Requeue::kSkip) continue;
+    if (Send(slot, decision, change.Label(), at)) return;
   }
 }
 
@@ -422,7 +398,7 @@ void SchedulingQueue::Impl::AddUnschedulable(PodId pod, PluginMask rejected_by,
     info.consecutive_errors_count = 0;
   }
   info.timestamp = at;
-  Requeue(slot, JudgeSincePop(slot), kScheduleAttemptFailure, at);
+  Send(slot, JudgeSincePop(slot), kScheduleAttemptFailure, at);
 }
 
 void SchedulingQueue::Impl::AddFailed(const QueuedPod& failed, const api::Time& now) {
@@ -434,7 +410,7 @@ void SchedulingQueue::Impl::AddFailed(const QueuedPod& failed, const api::Time& 
   info.unschedulable_plugins = info.pending_plugins = 0;
   ++info.consecutive_errors_count;
   info.timestamp = at;
-  Requeue(slot, Strategy::kAfterBackoff, kScheduleAttemptFailure, at);
+  Send(slot, Requeue::kAfterBackoff, kScheduleAttemptFailure, at);
 }
 
 // --- Events
@@ -459,11 +435,11 @@ void SchedulingQueue::Impl::Move(const Event& event, const api::Time& now, Filte
     const PluginMask registered = info.profile < registered_.size() ? registered_[info.profile] : 0;
     if (info.gated && (registered & MaskOf(info.gating_plugin)) == 0) continue;
     if (!filter(info)) continue;
-    const Strategy strategy = Judge(info, registered, event, cluster::kNoPod);
-    if (strategy == Strategy::kSkip) continue;
+    const Requeue decision = Judge(info, registered, event, cluster::kNoPod);
+    if (decision == Requeue::kSkip) continue;
     if (label.empty()) label = event.what.Label();
     Leave(slot);
-    Requeue(slot, strategy, label, at);
+    Send(slot, decision, label, at);
   }
   in_flight_.Record({event});
 }
@@ -524,7 +500,7 @@ void SchedulingQueue::Impl::RunTick(const api::Time& tick) {
     Leave(leftovers_.Top());
   }
   for (const uint32_t slot : candidates_) {
-    Requeue(slot, Strategy::kAfterBackoff, kUnschedulableTimeout.custom_label, tick);
+    Send(slot, Requeue::kAfterBackoff, kUnschedulableTimeout.custom_label, tick);
   }
   if (!candidates_.empty()) in_flight_.Record({Event{kUnschedulableTimeout, {}, {}}});
 }

@@ -473,6 +473,21 @@ TEST_F(SchedulingQueueTest, ReportsAboutPodsThatAreNotInFlightDoNothing) {
   EXPECT_EQ(queue_->Find(1)->attempts, 0);
 }
 
+TEST_F(SchedulingQueueTest, APodWhoseBindingFailedComesBackAfterDone) {
+  queue_->Add(1, 0, At(0));
+  queue_->Pop(At(0));
+  const QueuedPod info = *queue_->FindInFlight(1);
+  queue_->AddFailed(info, At(1));
+  EXPECT_EQ(Where(1), "in-flight") << "not Done yet: the report is ignored";
+  queue_->Done(1);
+  queue_->AddFailed(info, At(1));
+  EXPECT_EQ(Where(1), "error-backoff");
+  EXPECT_EQ(queue_->Find(1)->attempts, 1);
+  EXPECT_EQ(queue_->Find(1)->consecutive_errors_count, 1);
+  EXPECT_EQ(queue_->Find(1)->timestamp, At(1));
+  EXPECT_EQ(queue_->InFlightCount(), 0u);
+}
+
 TEST_F(SchedulingQueueTest, APodDeletedInFlightDoesNotComeBack) {
   queue_->Add(1, 0, At(0));
   queue_->Pop(At(0));

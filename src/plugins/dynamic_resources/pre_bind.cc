@@ -167,10 +167,7 @@ class Task final : public framework::PreBindTask {
   // The next pods see the allocation before the watch shows it.
   void Store(cluster::Cluster& cluster, const api::ResourceClaim& written) const {
     const api::ResourceClaim* stored = FindStored(cluster, written);
-    if (stored == nullptr) return;
-    const auto known = ParseVersion(stored->metadata.resource_version);
-    const auto ours = ParseVersion(written.metadata.resource_version);
-    if (known && ours && *known >= *ours) return;
+    if (stored == nullptr || *stored == written || IsNewerVersion(*stored, written)) return;
     cluster.MutableObjects().resource_claims.Set(written);
   }
 

@@ -177,6 +177,15 @@ TEST_F(PreBind, TheStoreNeverGoesBack) {
   EXPECT_EQ(InFlight(), 0u);
 }
 
+TEST_F(PreBind, AnAnswerWithoutTheObjectIsBelieved) {
+  Claim("c", kVersion);
+  ASSERT_EQ(Schedule(cluster.Pod("p", {"c"})), "");
+  ASSERT_EQ(Next(), "claim c@5 protected");
+  ASSERT_EQ(Next({{Code::kOk, "", {}}}), "status c@5 protected d0 for p");
+  EXPECT_EQ(Next({{Code::kOk, "", {}}}), "done");
+  EXPECT_TRUE(Stored("c").status.allocation);
+}
+
 TEST_F(PreBind, AClaimThatWasDeletedDoesNotComeBack) {
   Claim("c", kProtected);
   ASSERT_EQ(Schedule(cluster.Pod("p", {"c"})), "");

@@ -254,7 +254,7 @@ void Engine::Impl::Bound(Binding& binding) {
   }
   const PodId id = binding.pod;
   const PodSnapshot snapshot = binding.snapshot;
-  bindings_.erase(binding.ref.uid);
+  bindings_.erase(snapshot->uid);
   if (id == cluster::kNoPod) return;
   if (RecordOf(id).deleted) {
     ForgetPod(id);

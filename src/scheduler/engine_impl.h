@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,8 +38,8 @@ struct PodRecord {
   uint8_t profile = 0;    // of a pod that is not assigned
   int64_t version = -1;
   int64_t generation = 0;
-  std::optional<api::PodCondition> scheduled;  // PodScheduled, while it is not assigned
-  std::unique_ptr<api::Pod> newer;             // seen while it was assumed, taken up when forgotten
+  std::unique_ptr<api::PodCondition> scheduled;  // PodScheduled, while it is not assigned
+  std::unique_ptr<api::Pod> newer;  // seen while it was assumed, taken up when forgotten
 };
 
 // A profile, ready to run.

@@ -266,7 +266,8 @@ void Engine::Impl::UpsertPod(const api::Pod& pod) {
 void Engine::Impl::NoteConditions(PodRecord& record, const api::Pod& pod) {
   record.scheduled.reset();
   for (const api::PodCondition& condition : pod.status.conditions) {
-    if (condition.type == "PodScheduled") record.scheduled = condition;
+    if (condition.type != "PodScheduled") continue;
+    record.scheduled = std::make_unique<api::PodCondition>(condition);
   }
 }
 

@@ -110,14 +110,11 @@ void Engine::Impl::WakeBinding(Binding& binding) {
 void Engine::Impl::NextPreBind(Binding& binding) {
   while (binding.task < binding.tasks.size()) {
     Binding::Task& task = binding.tasks[binding.task];
-    binding.task_began = true;
     const std::vector<WriteResult> results = std::exchange(binding.results, {});
     PreBindStep step = task.task->Next(cluster_, now_, results);
     switch (step.kind) {
       case PreBindStep::Kind::kDone:
-        task.task.reset();
         ++binding.task;
-        binding.task_began = false;
         continue;
       case PreBindStep::Kind::kWait:
         WakeAt(binding, After(now_, kSecond));
@@ -288,9 +285,9 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
 
   const cluster::Pod& as_assumed = *failed->snapshot;
   const framework::CycleContext context{cluster_, as_assumed, *as_assumed.shape};
-  for (size_t i = 0; i <= failed->task && i < failed->tasks.size(); ++i) {
-    if (!failed->tasks[i].task || (i == failed->task && !failed->task_began)) continue;
-    for (framework::ApiWrite& write : failed->tasks[i].task->Undo(cluster_)) {
+  // Also tasks that are done, or have not begun: an earlier attempt may have left something.
+  for (const Binding::Task& task : failed->tasks) {
+    for (framework::ApiWrite& write : task.task->Undo(cluster_)) {
       Emit(WriteObject{std::move(write)});
     }
   }

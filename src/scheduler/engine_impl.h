@@ -82,8 +82,7 @@ struct Binding {
   Stage stage = Stage::kPreBind;
   std::vector<Wait> waits;
   std::vector<Task> tasks;
-  size_t task = 0;          // the one at work; those before are done
-  bool task_began = false;  // it has been asked at least once
+  size_t task = 0;  // the one at work; those before are done, and kept for Undo
   std::vector<framework::ApiWrite> writes;
   size_t write = 0;
   std::vector<framework::WriteResult> results;

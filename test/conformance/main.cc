@@ -10,12 +10,13 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: berth-conformance --cases FILE --expected FILE [--results OUT]\n"
-    "       berth-conformance --values FILE | --config FILE\n"
+    "       berth-conformance --values FILE | --config FILE | --hints FILE\n"
     "\n"
     "  --cases FILE     cluster states and the pods to schedule on them\n"
     "  --expected FILE  what kube-scheduler decided about them\n"
     "  --results OUT    where to write what berth decides, in the same form\n"
     "  --config FILE    KubeSchedulerConfiguration files\n"
+    "  --hints FILE     events, and which pods they move out of the unschedulable ones\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
     "  --help           this text\n"
     "\n"
@@ -31,8 +32,8 @@ int UsageError(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::map<std::string, std::string> flags{
-      {"--cases", ""}, {"--expected", ""}, {"--results", ""}, {"--config", ""}, {"--values", ""}};
+  std::map<std::string, std::string> flags{{"--cases", ""},  {"--expected", ""}, {"--results", ""},
+                                           {"--config", ""}, {"--values", ""},   {"--hints", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg == "--help" || arg == "-h") {
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
     return berth::conformance::RunCases(flags["--cases"], flags["--expected"], flags["--results"]);
   }
   if (!flags["--config"].empty()) return berth::conformance::RunConfig(flags["--config"]);
+  if (!flags["--hints"].empty()) return berth::conformance::RunHints(flags["--hints"]);
   if (!flags["--values"].empty()) return berth::conformance::RunValues(flags["--values"]);
   return UsageError("nothing to compare");
 }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/json_dom.h"
-#include "cluster/load.h"
+#include "conformance/objects.h"
 #include "conformance/plugin_reports.h"
 #include "framework/nominated_filter.h"
 #include "framework/post_filter.h"
@@ -38,46 +38,12 @@ std::string Truncated(const std::string& message) {
   return message.substr(0, kLimit - kSuffix.size()) + std::string(kSuffix);
 }
 
-template <class T>
-Result<void> LoadList(simdjson::dom::element list, std::string_view name, cluster::Cluster& into) {
-  size_t i = 0;
-  for (const simdjson::dom::element item : list.get_array()) {
-    auto object = api::FromDom<T>(item, fmt::format("objects.{}[{}]", name, i++));
-    if (!object) return berth::Fail(object.error());
-    cluster::Load(into, api::Object(std::move(*object)));
-  }
-  return {};
-}
-
-using ListLoader = Result<void> (*)(simdjson::dom::element, std::string_view, cluster::Cluster&);
-
-constexpr std::pair<std::string_view, ListLoader> kLists[] = {
-    {"nodes", &LoadList<api::Node>},
-    {"pods", &LoadList<api::Pod>},
-    {"namespaces", &LoadList<api::Namespace>},
-    {"services", &LoadList<api::Service>},
-    {"replicasets", &LoadList<api::ReplicaSet>},
-    {"statefulsets", &LoadList<api::StatefulSet>},
-    {"replicationcontrollers", &LoadList<api::ReplicationController>},
-    {"pvs", &LoadList<api::PersistentVolume>},
-    {"pvcs", &LoadList<api::PersistentVolumeClaim>},
-    {"storageclasses", &LoadList<api::StorageClass>},
-    {"csinodes", &LoadList<api::CSINode>},
-    {"csidrivers", &LoadList<api::CSIDriver>},
-    {"csistoragecapacities", &LoadList<api::CSIStorageCapacity>},
-    {"volumeattachments", &LoadList<api::VolumeAttachment>},
-    {"pdbs", &LoadList<api::PodDisruptionBudget>},
-    {"priorityclasses", &LoadList<api::PriorityClass>},
-    {"resourceclaims", &LoadList<api::ResourceClaim>},
-    {"resourceslices", &LoadList<api::ResourceSlice>},
-    {"deviceclasses", &LoadList<api::DeviceClass>},
-};
-
 }  // namespace
 
 Result<std::unique_ptr<Replay>> Replay::Make(simdjson::dom::element scenario) {
   std::unique_ptr<Replay> replay(new Replay());
-  if (auto ok = replay->LoadObjects(scenario["objects"]); !ok) return berth::Fail(ok.error());
+  if (auto ok = LoadObjects(scenario["objects"], replay->cluster_); !ok)
+    return berth::Fail(ok.error());
   if (auto ok = replay->LoadConfig(scenario); !ok) return berth::Fail(ok.error());
   size_t i = 0;
   for (const simdjson::dom::element item : scenario["pods"].get_array()) {
@@ -87,15 +53,6 @@ Result<std::unique_ptr<Replay>> Replay::Make(simdjson::dom::element scenario) {
   }
   replay->NominateFromStatus();
   return replay;
-}
-
-Result<void> Replay::LoadObjects(simdjson::dom::element objects) {
-  for (const auto& [name, load] : kLists) {
-    simdjson::dom::element list;
-    if (objects[name].get(list) != simdjson::SUCCESS || list.is_null()) continue;
-    if (auto ok = load(list, name, cluster_); !ok) return ok;
-  }
-  return {};
 }
 
 Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {

@@ -30,7 +30,6 @@ class Replay {
  private:
   Replay() : algorithm_({.percentage_of_nodes_to_score = 100}) {}
 
-  Result<void> LoadObjects(simdjson::dom::element objects);
   Result<void> LoadConfig(simdjson::dom::element scenario);
   void NominateFromStatus();
   bool Gated(const framework::Cycle& cycle, const cluster::Pod& pod, PodResult* result) const;

@@ -17,4 +17,8 @@ int RunValues(const std::string& file);
 // KubeSchedulerConfiguration documents: errors, defaulted form, plugin lists.
 int RunConfig(const std::string& file);
 
+// Events: what plugins register for, what matches, what is derived from updates, the answers of
+// queueing hints and what the queue makes of them.
+int RunHints(const std::string& file);
+
 }  // namespace berth::conformance

@@ -1,0 +1,176 @@
+// berth-sim: runs simulated clusters and says which seeds break an invariant.
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/flags.h"
+#include "cli/terminal.h"
+#include "sim/chaos/seed_run.h"
+
+namespace berth::sim {
+namespace {
+
+constexpr int kPassed = 0;
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+struct Options {
+  int64_t first = 1;
+  int64_t last = 30;
+  int64_t steps = 300;
+  int64_t jobs = 1;
+  std::string profile = "all";
+  std::string plant = "none";
+  bool verbose = false;
+  bool expect_failure = false;
+  bool help = false;
+};
+
+Result<void> ParseSeeds(const std::string& text, Options* options) {
+  const size_t dots = text.find("..");
+  const auto number = [](const std::string& digits, int64_t* out) {
+    if (digits.empty() || digits.size() > 15) return false;
+    if (digits.find_first_not_of("0123456789") != std::string::npos) return false;
+    *out = std::stoll(digits);
+    return true;
+  };
+  const bool one = dots == std::string::npos;
+  if (!number(text.substr(0, dots), &options->first) ||
+      !number(one ? text : text.substr(dots + 2), &options->last) ||
+      options->last < options->first) {
+    return Fail("'" + text + "' is no range of seeds: write 1..100");
+  }
+  return {};
+}
+
+cli::Flags MakeFlags(Options* options) {
+  cli::Flags flags;
+  flags.Add("seeds", "A..B", "which seeds to run (1..30)",
+            [options](const std::string& text) { return ParseSeeds(text, options); });
+  flags.AddNumber("steps", "N", "how many things happen to each cluster (300)", 1, 1'000'000,
+                  &options->steps);
+  std::vector<std::string> profiles = {"all"};
+  for (const ChaosProfile& profile : ChaosProfiles()) profiles.emplace_back(profile.name);
+  flags.AddChoice("profile", profiles, "what happens; all: the profiles take turns (all)",
+                  &options->profile);
+  flags.AddChoice("plant", {"none", "lost-requeue", "double-assume", "missed-forget"},
+                  "a bug to run with, to see it found (none)", &options->plant);
+  flags.AddSwitch("expect-failure", "succeed only if an invariant is broken",
+                  &options->expect_failure);
+  flags.AddNumber("jobs", "N", "seeds at a time (1)", 1, 256, &options->jobs);
+  flags.AddSwitch("verbose", "print everything that happens", &options->verbose);
+  flags.AddSwitch("help", "this text", &options->help);
+  return flags;
+}
+
+scheduler::PlantedBug BugCalled(const std::string& name) {
+  if (name == "lost-requeue") return scheduler::PlantedBug::kLostRequeue;
+  if (name == "double-assume") return scheduler::PlantedBug::kDoubleAssume;
+  if (name == "missed-forget") return scheduler::PlantedBug::kMissedForget;
+  return scheduler::PlantedBug::kNone;
+}
+
+const ChaosProfile& ProfileOf(const Options& options, int64_t seed) {
+  const ChaosProfile* named = FindChaosProfile(options.profile);
+  if (named != nullptr) return *named;
+  return ChaosProfiles()[static_cast<size_t>(seed) % ChaosProfiles().size()];
+}
+
+std::string Replay(const Options& options, int64_t seed) {
+  return fmt::format("berth-sim --seeds {}..{} --steps {} --profile {}{} --verbose", seed, seed,
+                     options.steps, ProfileOf(options, seed).name,
+                     options.plant == "none" ? "" : " --plant " + options.plant);
+}
+
+// Everything that was run, added up.
+struct Total {
+  uint64_t failed = 0;
+  SeedOutcome sum;
+  void Add(const SeedOutcome& outcome) {
+    failed += !outcome.violation.empty();
+    sum.attempts += outcome.attempts;
+    sum.bindings += outcome.bindings;
+    sum.preemptions += outcome.preemptions;
+    sum.crashes += outcome.crashes;
+    sum.faults += outcome.faults;
+    sum.time += outcome.time;
+  }
+};
+
+SeedOutcome RunOne(const Options& options, int64_t seed) {
+  SeedOptions run;
+  run.seed = static_cast<uint64_t>(seed);
+  run.steps = options.steps;
+  run.profile = &ProfileOf(options, seed);
+  run.planted_bug = BugCalled(options.plant);
+  if (options.verbose) run.trace = [](const std::string& line) { fmt::print("{}\n", line); };
+  return RunSeed(run);
+}
+
+Total RunAll(const Options& options) {
+  Total total;
+  std::mutex mutex;
+  std::atomic<int64_t> next = options.first;
+  cli::Progress progress("seeds", static_cast<size_t>(options.last - options.first + 1));
+  size_t done = 0;
+  const auto work = [&] {
+    for (int64_t seed = next++; seed <= options.last; seed = next++) {
+      const SeedOutcome outcome = RunOne(options, seed);
+      const std::lock_guard lock(mutex);
+      total.Add(outcome);
+      progress.Update(++done);
+      if (outcome.violation.empty()) continue;
+      fmt::print("seed {} profile {} step {} time {:.3f}s: {} | replay: {}\n", seed,
+                 ProfileOf(options, seed).name, outcome.step,
+                 static_cast<double>(outcome.time) / kSecond, outcome.violation,
+                 Replay(options, seed));
+      std::fflush(stdout);
+    }
+  };
+  std::vector<std::thread> workers;
+  for (int64_t i = 1; i < options.jobs; ++i) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  return total;
+}
+
+int Run(const std::vector<std::string>& args) {
+  Options options;
+  cli::Flags flags = MakeFlags(&options);
+  std::vector<std::string> rest;
+  const auto parsed = flags.Parse(args, &rest);
+  if (!parsed || !rest.empty()) {
+    fmt::print(stderr, "berth-sim: {}\n",
+               parsed ? "what is '" + rest[0] + "'? Try --help" : parsed.error().Message());
+    return kUsage;
+  }
+  if (options.help) {
+    fmt::print(
+        "berth-sim runs the scheduler in simulated clusters where everything goes wrong, and "
+        "checks\nthat its invariants hold. Prints a line per seed that breaks one.\n\n{}",
+        flags.Help());
+    return kPassed;
+  }
+  if (options.verbose) options.jobs = 1;
+  const Total total = RunAll(options);
+  const SeedOutcome& sum = total.sum;
+  fmt::print(
+      "{} seeds, {} failed: {} attempts, {} bindings, {} preemptions, {} crashes, {} faults, "
+      "{:.1f} virtual hours\n",
+      options.last - options.first + 1, total.failed, sum.attempts, sum.bindings, sum.preemptions,
+      sum.crashes, sum.faults, static_cast<double>(sum.time) / (60 * kMinute));
+  return (total.failed > 0) == options.expect_failure ? kPassed : kFailed;
+}
+
+}  // namespace
+}  // namespace berth::sim
+
+int main(int argc, char** argv) {
+  return berth::sim::Run(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,38 @@
+// SeedRun: one simulated cluster from its first node to its rest, decided by a seed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "scheduler/engine.h"
+#include "sim/chaos/profile.h"
+#include "sim/host/event_loop.h"
+
+namespace berth::sim {
+
+struct SeedOptions {
+  uint64_t seed = 1;
+  int64_t steps = 300;
+  const ChaosProfile* profile = nullptr;
+  scheduler::PlantedBug planted_bug = scheduler::PlantedBug::kNone;
+  // Told what happens, a line at a time; may be empty.
+  std::function<void(const std::string&)> trace;
+};
+
+struct SeedOutcome {
+  std::string violation;  // empty: all invariants held
+  int64_t step = 0;       // at which it was found; all steps when it was found at rest
+  Nanos time = 0;         // virtual
+  // What the run was made of.
+  uint64_t attempts = 0;
+  uint64_t bindings = 0;
+  uint64_t preemptions = 0;
+  uint64_t crashes = 0;
+  uint64_t faults = 0;
+};
+
+// REQUIRES: options.profile.
+SeedOutcome RunSeed(const SeedOptions& options);
+
+}  // namespace berth::sim

@@ -1,0 +1,329 @@
+#include "sim/host/engine_host.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace berth::sim {
+namespace {
+
+using scheduler::Effect;
+using scheduler::EffectResult;
+using Code = EffectResult::Code;
+
+// The kind's name as it stays: the API's views go with its objects.
+std::string_view LastingKind(std::string_view kind) {
+  for (const std::string_view known : EngineHost::Kinds()) {
+    if (known == kind) return known;
+  }
+  return {};
+}
+
+// What a watch that leaves out finished pods makes of a change: they look deleted. False: nothing.
+bool SeenByWatch(ApiChange& change) {
+  const auto* pod = std::get_if<api::Pod>(change.object.get());
+  if (pod == nullptr) return true;
+  const bool was_visible =
+      change.old_object != nullptr && !IsFinished(std::get<api::Pod>(*change.old_object));
+  if (change.type == ApiChange::Type::kDeleted) return was_visible;
+  if (!IsFinished(*pod)) return true;
+  change.type = ApiChange::Type::kDeleted;
+  return was_visible;
+}
+
+Code CodeOf(int http) {
+  if (http < 300) return Code::kOk;
+  if (http == 404) return Code::kNotFound;
+  return http == 409 ? Code::kConflict : Code::kError;
+}
+
+EffectResult ResultOf(const Effect& effect, const ApiAnswer& answer) {
+  EffectResult result{effect.id, CodeOf(answer.code), answer.message};
+  if (result.code != Code::kOk) return result;
+  if (std::holds_alternative<scheduler::ReadPod>(effect.action)) {
+    result.pod = std::get<api::Pod>(*answer.object);
+  }
+  if (std::holds_alternative<scheduler::WriteObject>(effect.action)) {
+    std::visit(
+        [&](const auto& object) {
+          using T = std::decay_t<decltype(object)>;
+          if constexpr (std::is_same_v<T, api::PersistentVolume> ||
+                        std::is_same_v<T, api::PersistentVolumeClaim> ||
+                        std::is_same_v<T, api::ResourceClaim>) {
+            result.written = object;
+          }
+        },
+        *answer.object);
+  }
+  return result;
+}
+
+EffectResult Unanswered(const Effect& effect) {
+  return {effect.id, Code::kUnknown, "context deadline exceeded"};
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& EngineHost::Kinds() {
+  static const std::vector<std::string_view> kinds = {"Namespace",
+                                                      "Node",
+                                                      "Pod",
+                                                      "PersistentVolume",
+                                                      "StorageClass",
+                                                      "PersistentVolumeClaim",
+                                                      "CSINode",
+                                                      "CSIDriver",
+                                                      "CSIStorageCapacity",
+                                                      "VolumeAttachment",
+                                                      "Service",
+                                                      "PodDisruptionBudget",
+                                                      "ReplicaSet",
+                                                      "ReplicationController",
+                                                      "StatefulSet",
+                                                      "ResourceClaim",
+                                                      "ResourceSlice",
+                                                      "DeviceClass"};
+  return kinds;
+}
+
+EngineHost::EngineHost(EventLoop& loop, ModelApi& api, Network& network,
+                       const config::KubeSchedulerConfiguration& config,
+                       const scheduler::EngineOptions& options, HostObserver* observer)
+    : loop_(loop),
+      api_(api),
+      network_(network),
+      config_(config),
+      options_(options),
+      observer_(observer == nullptr ? &silent_ : observer) {
+  api_.Subscribe([this](const ApiChange& change) { OnChange(change); });
+}
+
+Result<void> EngineHost::Start() {
+  auto made = scheduler::Engine::Make(config_, options_, loop_.Time(), nullptr, observer_);
+  if (!made) return Fail(made.error());
+  engine_ = std::move(*made);
+  ++incarnation_;
+  std::vector<std::string_view> kinds = Kinds();
+  network_.OrderLists(kinds);
+  for (const std::string_view kind : kinds) {
+    watches_[kind] = Watch{};
+    List(kind, api_.List(kind));
+  }
+  observer_->Started(*engine_);
+  AfterInput();
+  return {};
+}
+
+void EngineHost::Crash() {
+  if (engine_ == nullptr) return;
+  ++incarnation_;
+  engine_.reset();
+  turn_pending_ = false;
+  if (wake_) loop_.Cancel(*wake_);
+  wake_.reset();
+  watches_.clear();
+  seen_.clear();
+  const auto requests = std::move(requests_);
+  requests_.clear();
+  for (const auto& [id, request] : requests) {
+    const bool may_arrive = !request.dealt_with && (request.fate.kind == Fate::Kind::kAnswered ||
+                                                    request.fate.kind == Fate::Kind::kAnswerLost);
+    if (may_arrive && network_.ArrivesDespiteCrash(request.effect)) {
+      observer_->CarriedOut(request.effect, CarryOut(request.effect));
+    }
+  }
+  observer_->Crashed();
+}
+
+bool EngineHost::Quiet() const {
+  if (engine_ == nullptr || turn_pending_ || !requests_.empty()) return false;
+  return std::all_of(watches_.begin(), watches_.end(), [](const auto& entry) {
+    return entry.second.under_way == 0 && !entry.second.broken;
+  });
+}
+
+void EngineHost::Later(Nanos delay, std::function<void()> action) {
+  loop_.After(delay, [this, incarnation = incarnation_, action = std::move(action)] {
+    if (incarnation == incarnation_) action();
+  });
+}
+
+// --- Watches
+
+void EngineHost::OnChange(ApiChange change) {
+  change.kind = LastingKind(change.kind);
+  if (engine_ == nullptr || change.kind.empty() || !SeenByWatch(change)) return;
+  Watch& watch = watches_[change.kind];
+  if (watch.broken) return;  // the list will show it
+  if (const auto gap = network_.WatchBreaks(change.kind)) {
+    BreakWatch(change.kind, *gap);
+    return;
+  }
+  const std::string_view kind = change.kind;
+  Arrive(kind, [this, change = std::move(change)] {
+    Deliver(change);
+    if (network_.RepeatsEvent(change.kind)) Deliver(change);
+  });
+}
+
+void EngineHost::Arrive(std::string_view kind, std::function<void()> deliver) {
+  Watch& watch = watches_[kind];
+  watch.last_arrival = std::max(watch.last_arrival, loop_.Now() + network_.WatchDelay(kind));
+  ++watch.under_way;
+  Later(watch.last_arrival - loop_.Now(),
+        [this, kind, epoch = watch.epoch, deliver = std::move(deliver)] {
+          Watch& now = watches_[kind];
+          if (now.epoch != epoch) return;
+          --now.under_way;
+          deliver();
+        });
+}
+
+void EngineHost::Deliver(const ApiChange& change) {
+  engine_->AdvanceTo(loop_.Time());
+  const std::string key = ModelApi::KeyOf(*change.object);
+  if (change.type == ApiChange::Type::kDeleted) {
+    seen_[change.kind].erase(key);
+    engine_->Delete(*change.object);
+  } else {
+    seen_[change.kind][key] = change.object;
+    engine_->Upsert(*change.object);
+  }
+  observer_->Delivered(change);
+  AfterInput();
+}
+
+void EngineHost::List(std::string_view kind, std::vector<ObjectPtr> objects) {
+  engine_->AdvanceTo(loop_.Time());
+  auto& seen = seen_[kind];
+  seen.clear();
+  std::vector<api::Object> list;
+  list.reserve(objects.size());
+  for (ObjectPtr& object : objects) {
+    const auto* pod = std::get_if<api::Pod>(object.get());
+    if (pod != nullptr && IsFinished(*pod)) continue;
+    list.push_back(*object);
+    seen.emplace(ModelApi::KeyOf(*object), std::move(object));
+  }
+  const size_t count = list.size();
+  engine_->Replace(kind, std::move(list));
+  observer_->Listed(kind, count);
+}
+
+void EngineHost::BreakWatch(std::string_view kind, Nanos gap) {
+  Watch& watch = watches_[kind];
+  watch.broken = true;
+  ++watch.epoch;
+  watch.under_way = 0;
+  Later(gap, [this, kind] {
+    watches_[kind].broken = false;
+    Arrive(kind, [this, kind, objects = api_.List(kind)] {
+      List(kind, objects);
+      AfterInput();
+    });
+  });
+}
+
+// --- Turns
+
+void EngineHost::AfterInput() {
+  for (Effect& effect : engine_->TakeEffects()) Send(std::move(effect));
+  if (turn_pending_) return;
+  turn_pending_ = true;
+  Later(network_.CycleTime(), [this] { Turn(); });
+}
+
+void EngineHost::Turn() {
+  turn_pending_ = false;
+  engine_->AdvanceTo(loop_.Time());
+  observer_->BeforeStep(*engine_);
+  const bool tried = engine_->Step();
+  observer_->AfterStep(*engine_, tried);
+  if (tried) {
+    AfterInput();
+    return;
+  }
+  for (Effect& effect : engine_->TakeEffects()) Send(std::move(effect));
+  ArmWake();
+}
+
+void EngineHost::ArmWake() {
+  if (wake_) loop_.Cancel(*wake_);
+  wake_.reset();
+  const auto next = engine_->NextWake();
+  if (!next) return;
+  // A wake that is due already cannot have been helped by AdvanceTo: time must pass.
+  const Nanos at = std::max(loop_.NanosOf(*next), loop_.Now() + kMillisecond);
+  wake_ = loop_.At(at, [this] {
+    wake_.reset();
+    engine_->AdvanceTo(loop_.Time());
+    AfterInput();
+  });
+}
+
+// --- Requests
+
+void EngineHost::Send(Effect effect) {
+  observer_->Asked(effect);
+  if (std::holds_alternative<scheduler::RecordEvent>(effect.action)) return;
+  const scheduler::EffectId id = effect.id;
+  const Fate fate = network_.FateOf(effect);
+  requests_.insert_or_assign(id, Request{std::move(effect), fate, false, {}});
+  Later(fate.request_delay, [this, id] { DealWith(requests_.at(id)); });
+}
+
+void EngineHost::DealWith(Request& request) {
+  const Fate& fate = request.fate;
+  request.dealt_with = true;
+  request.result = Unanswered(request.effect);
+  if (fate.kind == Fate::Kind::kAnswered || fate.kind == Fate::Kind::kAnswerLost) {
+    const ApiAnswer answer = CarryOut(request.effect);
+    observer_->CarriedOut(request.effect, answer);
+    if (fate.kind == Fate::Kind::kAnswered) request.result = ResultOf(request.effect, answer);
+  } else if (fate.kind == Fate::Kind::kRefused) {
+    request.result = {request.effect.id, CodeOf(fate.code),
+                      fmt::format("the server refused with {}", fate.code)};
+  }
+  const scheduler::EffectId id = request.effect.id;
+  Later(fate.answer_delay, [this, id, again = fate.again] {
+    Answer(id, !again);
+    if (again) Later(*again, [this, id] { Answer(id, true); });
+  });
+}
+
+void EngineHost::Answer(scheduler::EffectId id, bool last) {
+  const auto it = requests_.find(id);
+  const Request request = it->second;
+  if (last) requests_.erase(it);
+  engine_->AdvanceTo(loop_.Time());
+  observer_->Answered(request.effect, request.result);
+  engine_->Complete(request.result);
+  AfterInput();
+}
+
+ApiAnswer EngineHost::CarryOut(const Effect& effect) {
+  return std::visit(
+      [&](const auto& action) -> ApiAnswer {
+        using T = std::decay_t<decltype(action)>;
+        if constexpr (std::is_same_v<T, scheduler::BindPod>) {
+          return api_.Bind(action.pod, action.node);
+        } else if constexpr (std::is_same_v<T, scheduler::PatchPodStatus>) {
+          return api_.PatchStatus(action);
+        } else if constexpr (std::is_same_v<T, scheduler::DeletePod>) {
+          return api_.DeletePod(action.pod);
+        } else if constexpr (std::is_same_v<T, scheduler::ReadPod>) {
+          return api_.ReadPod(action.pod);
+        } else if constexpr (std::is_same_v<T, scheduler::WriteObject>) {
+          return std::visit(
+              [&](const auto& object) { return api_.Update(object, action.write.status); },
+              action.write.object);
+        } else {
+          return {};
+        }
+      },
+      effect.action);
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,28 @@
+// RunScenario: a scenario from its beginning to its end in virtual time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "sim/host/event_loop.h"
+#include "sim/record/scenario_report.h"
+#include "sim/scenario/scenario.h"
+
+namespace berth::sim {
+
+struct RunOptions {
+  Nanos duration = 0;      // > 0
+  Nanos sample_every = 0;  // 0: a 120th of the duration, at least a second
+  uint64_t seed = 0;
+  bool adaptive_sampling = false;
+  config::KubeSchedulerConfiguration config;
+  // Told now and then how far virtual time has come.
+  std::function<void(Nanos)> progress;
+};
+
+// Equal scenarios and options give equal reports. An error names the event that failed.
+Result<ScenarioReport> RunScenario(const Scenario& scenario, const RunOptions& options);
+
+}  // namespace berth::sim

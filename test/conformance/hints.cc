@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/json_dom.h"
-#include "api/yaml.h"
 #include "cluster/object_store.h"
 #include "conformance/objects.h"
 #include "conformance/runner.h"

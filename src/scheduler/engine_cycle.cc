@@ -194,36 +194,39 @@ void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, c
 
 void Engine::Impl::Fail(PodId id, const Failure& failure) {
   PodRecord& record = RecordOf(id);
-  if (record.deleted) {
-    ForgetPod(id);
-    return;
-  }
-  if (record.assigned) {  // by a binding whose answer was lost, or by somebody else
+  if (record.deleted || record.assigned) {  // by somebody else
     queue_->Done(id);
-    return;
+  } else {
+    Requeue(id, failure);
+    Nominate(id, failure);
   }
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  const auto named = pod_of_name_.find(pod.Key());
+  if (named == pod_of_name_.end() || named->second == id) {  // else: made anew under its name
+    if (observer_ != nullptr) {
+      observer_->Attempted(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError, "",
+                           failure.message);
+    }
+    Record(RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
+           Truncated(failure.message), runtimes_[record.profile].profile->Name());
+    PatchFailure(id, failure);
+  }
+  if (record.deleted) ForgetPod(id);
+}
+
+void Engine::Impl::Requeue(PodId id, const Failure& failure) {
+  PodRecord& record = RecordOf(id);
   if (record.newer) {
     const std::unique_ptr<api::Pod> newer = std::move(record.newer);
     TakeUp(id, *newer);
   }
   if (options_.planted_bug == PlantedBug::kLostRequeue && ++planted_ % 5 == 0) {
     queue_->Done(id);
-    return;
-  }
-  if (queue_->FindInFlight(id) != nullptr) {
+  } else if (queue_->FindInFlight(id) != nullptr) {
     queue_->AddUnschedulable(id, failure.unschedulable, failure.pending, now_);
   } else if (failure.info && queue_->Find(id) == nullptr) {
     queue_->AddFailed(*failure.info, now_);
   }
-  Nominate(id, failure);
-  const cluster::Pod& pod = cluster_.GetPod(id);
-  if (observer_ != nullptr) {
-    observer_->Attempted(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError, "",
-                         failure.message);
-  }
-  Record(RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
-         Truncated(failure.message), runtimes_[record.profile].profile->Name());
-  PatchFailure(id, failure);
 }
 
 // Without this, the next cycle could give away the room before the API server shows the nomination.
@@ -271,9 +274,7 @@ void Engine::Impl::PatchFailure(PodId id, const Failure& failure) {
   const bool overrides = failure.nomination != PostFilterResult::Nomination::kKeep;
   const std::string& node = failure.nominated_node;
   if (overrides && pod.nominated_node_name != node) patch.nominated_node_name = node;
-  if (!patch.condition && !patch.nominated_node_name) return;
-  // The condition is written with the nomination: a merge of the list by type needs both or one.
-  Emit(std::move(patch));
+  if (patch.condition || patch.nominated_node_name) Emit(std::move(patch));
 }
 
 }  // namespace berth::scheduler

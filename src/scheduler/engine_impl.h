@@ -187,6 +187,7 @@ class Engine::Impl final : public queue::QueueHost {
                 std::string_view point);
   // Queues the pod again, and tells the API server and the user why.
   void Fail(PodId id, const Failure& failure);
+  void Requeue(PodId id, const Failure& failure);
   void PatchFailure(PodId id, const Failure& failure);
   void Nominate(PodId id, const Failure& failure);
 

@@ -231,6 +231,23 @@ TEST_F(EngineTest, APodBoundAndGoneBeforeTheAnswerLeavesItsNode) {
   EXPECT_THAT(Run(), ::testing::Contains("bind q to a"));
 }
 
+TEST_F(EngineTest, APodBoundElsewhereKeepsItsNode) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  Run();
+  Answer("bind p", EffectResult::Code::kConflict);
+  PutNode(MakeNode("b").Cpu("1"));
+  Run();
+  api::Pod elsewhere = Small("p").On("b");
+  elsewhere.metadata.resource_version = std::to_string(++version_);
+  Answer("read p", EffectResult::Code::kOk, elsewhere);
+  EXPECT_THAT(Run(), ::testing::Contains("event p FailedScheduling: running Bind plugin "
+                                         "\"DefaultBinder\": the server said no"));
+  EXPECT_EQ(engine_->WhereIs("p"), "assigned");
+  PutPod(Small("q"));
+  EXPECT_THAT(Run(), ElementsAre("bind q to a"));
+}
+
 TEST_F(EngineTest, GatedPodsWaitForTheirGates) {
   PutNode(MakeNode("a").Cpu("1"));
   PutPod(Small("p").Gate("later"));
@@ -382,7 +399,7 @@ TEST_F(PermitTest, PatienceEnds) {
 TEST_F(PermitTest, AWaitingPodThatIsDeletedIsForgotten) {
   engine_->Delete(api::Pod(Small("p")));
   EXPECT_EQ(engine_->WhereIs("p"), "");
-  EXPECT_THAT(Run(), IsEmpty());
+  EXPECT_THAT(Run(), ::testing::Contains(HasSubstr("event p FailedScheduling")));
   PutPod(Small("q"));
   EXPECT_THAT(Run(), ElementsAre("bind q to a"));
 }

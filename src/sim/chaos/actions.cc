@@ -236,7 +236,10 @@ std::string Actions::ResizePod() {
 std::string Actions::BindElsewhere() {
   const bool ours_too = dice_.PerMille(300);
   const std::string name = SomePod([&](const api::Pod& pod) {
+    // No host ports: two pods that share one give it back with the first that leaves
+    // (HostPortTable).
     return IsPending(pod) && pod.spec.scheduling_gates.empty() &&
+           pod.spec.containers[0].ports.empty() &&
            (ours_too || pod.spec.scheduler_name != kOurScheduler);
   });
   const std::string node = SomeNode();

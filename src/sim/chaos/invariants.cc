@@ -201,9 +201,18 @@ void Invariants::CheckAlways() {
   host_->ForEachSeen<api::Pod>([&](const api::Pod& pod) {
     const bool pending = pod.spec.node_name.empty();
     if (pending && (!IsOurs(pod) || pod.metadata.deletion_timestamp)) return;
-    if (engine.WhereIs(pod.metadata.uid).empty()) {
+    const std::string_view where = engine.WhereIs(pod.metadata.uid);
+    if (where.empty()) {
       Violated("one place", fmt::format("{} {} is nowhere", pod.metadata.name,
                                         pending ? "waits but" : "has a node but"));
+      return;
+    }
+    const bool decided = where == "assigned" || where == "assumed" || where == "binding";
+    const cluster::PodId id = engine.GetCluster().FindPod(pod.metadata.uid);
+    if (!decided || id == cluster::kNoPod) return;
+    if (const std::string_view queued = engine.Queue().WhereIs(id); !queued.empty()) {
+      Violated("one place",
+               fmt::format("{} is {} and in queue {}", pod.metadata.name, where, queued));
     }
   });
 }

@@ -156,7 +156,10 @@ class ParallelEqualsSerial : public ::testing::TestWithParam<uint64_t> {};
 
 TEST_P(ParallelEqualsSerial, OnARandomCluster) {
   const std::vector<std::string> serial = Decide(GetParam(), nullptr);
-  ASSERT_FALSE(serial.empty());
+  size_t placed = 0;
+  for (const std::string& line : serial) placed += line.find(" 0 node=") != std::string::npos;
+  ASSERT_GT(placed, 30u) << "most pods should get as far as scores";
+  ASSERT_LT(placed, serial.size()) << "and some should find no node";
   WorkerPool pool(3);
   EXPECT_EQ(Decide(GetParam(), &pool), serial);
   Backwards backwards;

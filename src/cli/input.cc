@@ -42,19 +42,23 @@ Result<std::vector<std::string>> FilesOf(const std::string& path) {
 
 }  // namespace
 
-Result<void> ReadManifests(const std::vector<std::string>& paths, sim::World* world) {
+Result<void> ReadObjects(const std::vector<std::string>& paths,
+                         const api::ObjectConsumer& consume) {
   for (const std::string& path : paths) {
     const auto files = FilesOf(path);
     if (!files) return Fail(files.error());
     for (const std::string& file : *files) {
       const auto bytes = files::ReadFile(file);
       if (!bytes) return Fail(bytes.error());
-      const auto read = api::ForEachObject(
-          *bytes, [&](api::Object object) { return world->Add(std::move(object)); });
+      const auto read = api::ForEachObject(*bytes, consume);
       if (!read) return Fail(read.error().In(file == "-" ? "standard input" : file));
     }
   }
   return {};
+}
+
+Result<void> ReadManifests(const std::vector<std::string>& paths, sim::World* world) {
+  return ReadObjects(paths, [&](api::Object object) { return world->Add(std::move(object)); });
 }
 
 }  // namespace berth::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "api/manifest.h"
 #include "base/error.h"
 #include "sim/world.h"
 
@@ -11,6 +12,7 @@ namespace berth::cli {
 
 // Reads every path: a file, "-", or a folder (its .yaml, .yml and .json files, also .gz, in order
 // of name, subfolders too). Errors name the file, the document, the path inside it and the value.
+Result<void> ReadObjects(const std::vector<std::string>& paths, const api::ObjectConsumer& consume);
 Result<void> ReadManifests(const std::vector<std::string>& paths, sim::World* world);
 
 }  // namespace berth::cli

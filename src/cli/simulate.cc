@@ -1,6 +1,7 @@
 #include "cli/simulate.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -15,6 +16,7 @@
 #include "cli/flags.h"
 #include "cli/input.h"
 #include "cli/report_text.h"
+#include "cli/scenario/command.h"
 #include "cli/terminal.h"
 #include "cli/worker_pool.h"
 #include "files/read.h"
@@ -32,10 +34,14 @@ constexpr std::string_view kIntro =
     "Places the pending pods of a cluster exactly as kube-scheduler would, without a cluster.\n"
     "\n"
     "usage: berth simulate -f FILE|DIR|- [-f ...] [flags]\n"
+    "       berth simulate --scenario FILE [--duration 1h] [--html FILE] [flags]\n"
     "\n"
     "Reads what `kubectl get nodes,pods,... -o yaml` (or json) prints: lists, several documents,\n"
     ".gz too. Manifests written by hand work as well: defaults are filled in, and Deployments,\n"
     "StatefulSets, DaemonSets, Jobs and CronJobs become pods.\n"
+    "\n"
+    "With --scenario, events in a file happen to the cluster in virtual time: nodes and pods come\n"
+    "and go, and the report shows latencies, utilisation and fragmentation over time.\n"
     "\n";
 
 constexpr std::string_view kExamples =
@@ -44,6 +50,7 @@ constexpr std::string_view kExamples =
     "  kubectl get nodes,pods -A -o yaml | berth simulate -f -\n"
     "  berth simulate -f cluster.yaml.gz -f new-deployment.yaml -o wide\n"
     "  berth simulate -f cluster.yaml -f web.yaml --fill deployment/web\n"
+    "  berth simulate --scenario day.yaml --duration 8h --html day.html\n"
     "\n"
     "exit code: 0 all pods placed, 2 some did not fit, 1 bad input\n";
 
@@ -52,7 +59,10 @@ struct Options {
   std::string config;
   std::string output = "table";
   std::string fill;
-  int64_t seed = 0;
+  std::string scenario;
+  std::string html;
+  std::optional<int64_t> duration;
+  std::optional<int64_t> seed;
   int64_t threads = 1;
   bool summary = false;
   bool adaptive_sampling = false;
@@ -60,14 +70,38 @@ struct Options {
   bool help = false;
 };
 
+Result<void> ParseSeed(const std::string& text, std::optional<int64_t>* out) {
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < 0) {
+    return Fail(fmt::format("\"{}\" is not a whole number from 0 to {}", text, INT64_MAX));
+  }
+  *out = number;
+  return {};
+}
+
+Result<void> ParseDuration(const std::string& text, std::optional<int64_t>* out) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  constexpr int64_t kYear = 366 * 24 * 3600 * kSecond;
+  const auto duration = api::Duration::Parse(text);
+  if (!duration || duration->ns < kSecond || duration->ns > kYear) {
+    return Fail(
+        fmt::format("\"{}\" is no length of time from 1s to a year; write 90m or 8h", text));
+  }
+  *out = duration->ns;
+  return {};
+}
+
 Flags MakeFlags(Options* o) {
   Flags flags;
   flags.AddList("f,filename", "FILE|DIR|-", "manifests to read; may be given many times",
                 &o->files);
   flags.AddText("config", "FILE",
                 "KubeSchedulerConfiguration (v1): profiles, plugins, weights, args", &o->config);
-  flags.AddNumber("seed", "N", "chooses among nodes with equal scores (default 0)", 0, INT64_MAX,
-                  &o->seed);
+  flags.Add("seed", "N",
+            "decides wherever chance does, as among nodes with equal scores (default 0)",
+            [o](const std::string& text) { return ParseSeed(text, &o->seed); });
   flags.AddChoice("o,output", {"table", "wide", "json", "yaml"},
                   "wide and the data formats give the score of every plugin", &o->output);
   flags.AddText("fill", "WORKLOAD", "how many more replicas fit, and what stops the next one",
@@ -79,6 +113,11 @@ Flags MakeFlags(Options* o) {
   flags.AddNumber("threads", "N", "for scans of very large clusters (default 1)", 1, 256,
                   &o->threads);
   flags.AddSwitch("demo", "a built-in example of 1,000 nodes and 10,000 pods", &o->demo);
+  flags.AddText("scenario", "FILE", "events that happen to the cluster in virtual time",
+                &o->scenario);
+  flags.Add("duration", "TIME", "of virtual time, such as 90m or 8h, instead of the scenario's",
+            [o](const std::string& text) { return ParseDuration(text, &o->duration); });
+  flags.AddText("html", "FILE", "the scenario's report as a page with charts", &o->html);
   flags.AddSwitch("h,help", "this text", &o->help);
   return flags;
 }
@@ -86,15 +125,6 @@ Flags MakeFlags(Options* o) {
 int Complain(const Error& error) {
   fmt::print(stderr, "berth simulate: {}\n", error.Message());
   return kBadInput;
-}
-
-Result<config::KubeSchedulerConfiguration> LoadConfig(const std::string& path) {
-  if (path.empty()) return config::Default();
-  const auto text = files::ReadFile(path);
-  if (!text) return Fail(text.error());
-  auto loaded = config::Load(*text);
-  if (!loaded) return Fail(loaded.error().In(path));
-  return loaded;
 }
 
 Result<void> LoadWorld(const Options& options, sim::World* world) {
@@ -117,6 +147,39 @@ void WarnAboutInput(const sim::World& world) {
   }
 }
 
+// What only one of the two ways to simulate understands.
+Result<void> CheckMode(const Options& o) {
+  if (o.scenario.empty()) {
+    if (o.duration) return Fail("--duration goes with --scenario");
+    if (!o.html.empty()) return Fail("--html goes with --scenario");
+    return {};
+  }
+  const auto alien = [](std::string_view flag) {
+    return Fail(fmt::format("{} does not go with --scenario", flag));
+  };
+  if (!o.fill.empty()) return alien("--fill");
+  if (o.demo) return alien("--demo");
+  if (o.summary) return alien("--summary");
+  if (o.threads > 1) return alien("--threads");
+  if (o.output == "wide") return alien("-o wide");
+  return {};
+}
+
+int SimulateScenario(const Options& o) {
+  ScenarioCommand command;
+  command.scenario = o.scenario;
+  command.files = o.files;
+  command.config = o.config;
+  command.output = o.output;
+  command.html = o.html;
+  command.duration = o.duration;
+  command.seed = o.seed;
+  command.adaptive_sampling = o.adaptive_sampling;
+  const auto pending = RunScenarioCommand(command);
+  if (!pending) return Complain(pending.error());
+  return *pending > 0 ? kSomeUnschedulable : kAllPlaced;
+}
+
 }  // namespace
 
 int Simulate(const std::vector<std::string>& args) {
@@ -133,10 +196,13 @@ int Simulate(const std::vector<std::string>& args) {
   }
   if (!rest.empty())
     return Complain(Error("unexpected argument " + rest.front() + "; manifests go behind -f"));
+  if (auto ok = CheckMode(options); !ok) return Complain(ok.error());
+  if (!options.scenario.empty()) return SimulateScenario(options);
   if (options.files.empty() && !options.demo) {
     return Complain(Error("nothing to read; give manifests with -f, or --demo for an example"));
   }
 
+  const auto seed = static_cast<uint64_t>(options.seed.value_or(0));
   const auto config = LoadConfig(options.config);
   if (!config) return Complain(config.error());
   sim::World world;
@@ -146,15 +212,14 @@ int Simulate(const std::vector<std::string>& args) {
   std::unique_ptr<WorkerPool> pool;
   if (options.threads > 1)
     pool = std::make_unique<WorkerPool>(static_cast<size_t>(options.threads));
-  auto profiles = scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get(),
-                                              static_cast<uint64_t>(options.seed));
+  auto profiles = scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get(), seed);
   if (!profiles) return Complain(profiles.error());
 
   sim::PlacementOptions placement_options;
   placement_options.algorithm.percentage_of_nodes_to_score =
       config->percentage_of_nodes_to_score.value_or(0);
   placement_options.algorithm.adaptive_sampling = options.adaptive_sampling;
-  placement_options.algorithm.seed = static_cast<uint64_t>(options.seed);
+  placement_options.algorithm.seed = seed;
   placement_options.keep_scores = options.output != "table";
   sim::Placement placement(world, *profiles, placement_options);
 

@@ -55,7 +55,10 @@ Result<void> Clerk::Apply(api::Object object) {
   const std::string name = metadata.name;
   std::visit(
       [&]<class T>(T& value) {
-        if constexpr (requires { T::kKind; value.metadata.labels; }) {
+        if constexpr (requires {
+                        T::kKind;
+                        value.metadata.labels;
+                      }) {
           api_.Modify<T>(ns, name, [&](T& stored) { stored = std::move(value); });
         }
       },

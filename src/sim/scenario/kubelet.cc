@@ -68,8 +68,8 @@ void Kubelet::OnPod(const ApiChange& change, const api::Pod& pod) {
     if (it != pods_on_.end() && it->second.erase(key) > 0 && it->second.empty()) pods_on_.erase(it);
     return;
   }
-  const bool has_got_it = change.old_object == nullptr ||
-                          std::get<api::Pod>(*change.old_object).spec.node_name.empty();
+  const bool has_got_it =
+      change.old_object == nullptr || std::get<api::Pod>(*change.old_object).spec.node_name.empty();
   if (!has_got_it) return;
   pods_on_[node].insert(key);
   if (pod.status.phase == "Running") {

@@ -86,7 +86,8 @@ Result<void> CheckGroup(const std::string& path, const NodeGroup& group) {
       return ok;
     }
   }
-  return All({CheckCount(Sub(path, "count"), group.count, 0), CheckName(Sub(path, "name"), group.name),
+  return All({CheckCount(Sub(path, "count"), group.count, 0),
+              CheckName(Sub(path, "name"), group.name),
               CheckAmount(Sub(path, "cpu"), group.cpu, true),
               CheckAmount(Sub(path, "memory"), group.memory, true),
               CheckCount(Sub(path, "pods"), group.pods.value_or(0), 0),
@@ -142,8 +143,9 @@ Result<void> CheckObject(const api::Object& object) {
     return Fail(fmt::format("asks for {} pods; from 0 to {} are simulated", asked, kMaxCount));
   }
   if (std::holds_alternative<api::CronJob>(object)) {
-    return Fail("CronJobs do not run here; give an event with `every` that applies a Job with a "
-                "generateName");
+    return Fail(
+        "CronJobs do not run here; give an event with `every` that applies a Job with a "
+        "generateName");
   }
   if (const api::PodTemplateSpec* from = TemplateOf(object)) {
     return CheckLifetime("spec.template.metadata", from->metadata.annotations);
@@ -235,12 +237,12 @@ Result<void> CheckArrivals(const std::string& path, PodArrivals* arrivals) {
   if (!arrivals->priority_class_name.empty() && arrivals->priority) {
     return Wrong(Sub(path, "priority"), "the class says it already; give one of them");
   }
-  if (auto ok = All({CheckName(Sub(path, "name"), arrivals->name),
-                     CheckCount(Sub(path, "count"), arrivals->count.value_or(1), 1),
-                     CheckLength(Sub(path, "for"), arrivals->for_, 1),
-                     CheckAmount(Sub(path, "cpu"), arrivals->cpu.value_or(api::Quantity()), false),
-                     CheckAmount(Sub(path, "memory"), arrivals->memory.value_or(api::Quantity()),
-                                 false)});
+  if (auto ok = All(
+          {CheckName(Sub(path, "name"), arrivals->name),
+           CheckCount(Sub(path, "count"), arrivals->count.value_or(1), 1),
+           CheckLength(Sub(path, "for"), arrivals->for_, 1),
+           CheckAmount(Sub(path, "cpu"), arrivals->cpu.value_or(api::Quantity()), false),
+           CheckAmount(Sub(path, "memory"), arrivals->memory.value_or(api::Quantity()), false)});
       !ok) {
     return ok;
   }
@@ -328,9 +330,8 @@ Result<void> CheckWhat(ScenarioEvent* event, const ManifestReader& read) {
   look_at("resize", event->resize, CheckResize);
   look_at("addNodes", event->add_nodes, CheckGroup);
   look_at("removeNodes", event->remove_nodes, CheckPick);
-  look_at("pods", event->pods, [](const std::string& at, PodArrivals& p) {
-    return CheckArrivals(at, &p);
-  });
+  look_at("pods", event->pods,
+          [](const std::string& at, PodArrivals& p) { return CheckArrivals(at, &p); });
   look_at("crashScheduler", event->crash_scheduler,
           [](const std::string& at, const CrashScheduler& crash) {
             return CheckLength(Sub(at, "down"), crash.down, kMillisecond);
@@ -396,9 +397,10 @@ Nanos NanosOf(const api::Duration& duration) { return duration.ns; }
 Result<api::Taint> ParseTaint(std::string_view text) {
   const size_t colon = text.rfind(':');
   const auto wrong = [&] {
-    return Fail(fmt::format("\"{}\" is no taint; write KEY:EFFECT or KEY=VALUE:EFFECT with the "
-                            "effect NoSchedule, PreferNoSchedule or NoExecute",
-                            text));
+    return Fail(
+        fmt::format("\"{}\" is no taint; write KEY:EFFECT or KEY=VALUE:EFFECT with the "
+                    "effect NoSchedule, PreferNoSchedule or NoExecute",
+                    text));
   };
   if (colon == std::string_view::npos) return wrong();
   api::Taint taint;

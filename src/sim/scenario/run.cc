@@ -29,8 +29,7 @@ api::Time Start() { return api::Time::FromUnixNano(1'767'225'600 * kSecond); }
 // Delays as the scenario says; nothing is lost.
 class SteadyNetwork : public Network {
  public:
-  SteadyNetwork(const Scenario& scenario, uint64_t seed)
-      : scenario_(scenario), chance_(seed) {}
+  SteadyNetwork(const Scenario& scenario, uint64_t seed) : scenario_(scenario), chance_(seed) {}
 
   Fate FateOf(const scheduler::Effect&) override {
     const Nanos there_and_back = scenario_.writes.Draw(chance_);

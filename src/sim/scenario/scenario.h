@@ -28,11 +28,11 @@ struct NodeGroup {
   std::string name;  // of the nodes: NAME-1, NAME-2, …
   api::Quantity cpu;
   api::Quantity memory;
-  std::optional<int64_t> pods;         // 110 unless given
-  api::Map<api::Quantity> resources;   // others, such as example.com/gpu
+  std::optional<int64_t> pods;        // 110 unless given
+  api::Map<api::Quantity> resources;  // others, such as example.com/gpu
   api::StringMap labels;
-  std::vector<std::string> taints;     // KEY[=VALUE]:EFFECT
-  std::vector<std::string> zones;      // the nodes take turns
+  std::vector<std::string> taints;  // KEY[=VALUE]:EFFECT
+  std::vector<std::string> zones;   // the nodes take turns
 
   static const api::TypeInfo& Type();
 };

@@ -78,55 +78,52 @@ const TypeInfo& ScaleWorkload::Type() {
 }
 
 const TypeInfo& PodArrivals::Type() {
-  static const TypeInfo type =
-      Describe<PodArrivals>("Pods")
-          .Field(0, "count", &PodArrivals::count)
-          .Field(0, "perSecond", &PodArrivals::per_second)
-          .Field(0, "for", &PodArrivals::for_)
-          .Always(0, "name", &PodArrivals::name)
-          .Field(0, "namespace", &PodArrivals::namespace_)
-          .Field(0, "cpu", &PodArrivals::cpu)
-          .Field(0, "memory", &PodArrivals::memory)
-          .Field(0, "priorityClassName", &PodArrivals::priority_class_name)
-          .Field(0, "priority", &PodArrivals::priority)
-          .Field(0, "labels", &PodArrivals::labels)
-          .Field(0, "template", &PodArrivals::template_)
-          .Field(0, "lifetime", &PodArrivals::lifetime)
-          .Build();
-  return type;
-}
-
-const TypeInfo& CrashScheduler::Type() {
-  static const TypeInfo type = Describe<CrashScheduler>("CrashScheduler")
-                                   .Field(0, "down", &CrashScheduler::down)
+  static const TypeInfo type = Describe<PodArrivals>("Pods")
+                                   .Field(0, "count", &PodArrivals::count)
+                                   .Field(0, "perSecond", &PodArrivals::per_second)
+                                   .Field(0, "for", &PodArrivals::for_)
+                                   .Always(0, "name", &PodArrivals::name)
+                                   .Field(0, "namespace", &PodArrivals::namespace_)
+                                   .Field(0, "cpu", &PodArrivals::cpu)
+                                   .Field(0, "memory", &PodArrivals::memory)
+                                   .Field(0, "priorityClassName", &PodArrivals::priority_class_name)
+                                   .Field(0, "priority", &PodArrivals::priority)
+                                   .Field(0, "labels", &PodArrivals::labels)
+                                   .Field(0, "template", &PodArrivals::template_)
+                                   .Field(0, "lifetime", &PodArrivals::lifetime)
                                    .Build();
   return type;
 }
 
-const TypeInfo& ScenarioEvent::Type() {
+const TypeInfo& CrashScheduler::Type() {
   static const TypeInfo type =
-      Describe<ScenarioEvent>("Event")
-          .Field(0, "name", &ScenarioEvent::name)
-          .Field(0, "at", &ScenarioEvent::at)
-          .Field(0, "every", &ScenarioEvent::every)
-          .Field(0, "until", &ScenarioEvent::until)
-          .Field(0, "times", &ScenarioEvent::times)
-          .Field(0, "apply", &ScenarioEvent::apply)
-          .Field(0, "applyFile", &ScenarioEvent::apply_file)
-          .Field(0, "delete", &ScenarioEvent::delete_)
-          .Field(0, "scale", &ScenarioEvent::scale)
-          .Field(0, "cordon", &ScenarioEvent::cordon)
-          .Field(0, "uncordon", &ScenarioEvent::uncordon)
-          .Field(0, "drain", &ScenarioEvent::drain)
-          .Field(0, "taint", &ScenarioEvent::taint)
-          .Field(0, "untaint", &ScenarioEvent::untaint)
-          .Field(0, "label", &ScenarioEvent::label)
-          .Field(0, "resize", &ScenarioEvent::resize)
-          .Field(0, "addNodes", &ScenarioEvent::add_nodes)
-          .Field(0, "removeNodes", &ScenarioEvent::remove_nodes)
-          .Field(0, "pods", &ScenarioEvent::pods)
-          .Field(0, "crashScheduler", &ScenarioEvent::crash_scheduler)
-          .Build();
+      Describe<CrashScheduler>("CrashScheduler").Field(0, "down", &CrashScheduler::down).Build();
+  return type;
+}
+
+const TypeInfo& ScenarioEvent::Type() {
+  static const TypeInfo type = Describe<ScenarioEvent>("Event")
+                                   .Field(0, "name", &ScenarioEvent::name)
+                                   .Field(0, "at", &ScenarioEvent::at)
+                                   .Field(0, "every", &ScenarioEvent::every)
+                                   .Field(0, "until", &ScenarioEvent::until)
+                                   .Field(0, "times", &ScenarioEvent::times)
+                                   .Field(0, "apply", &ScenarioEvent::apply)
+                                   .Field(0, "applyFile", &ScenarioEvent::apply_file)
+                                   .Field(0, "delete", &ScenarioEvent::delete_)
+                                   .Field(0, "scale", &ScenarioEvent::scale)
+                                   .Field(0, "cordon", &ScenarioEvent::cordon)
+                                   .Field(0, "uncordon", &ScenarioEvent::uncordon)
+                                   .Field(0, "drain", &ScenarioEvent::drain)
+                                   .Field(0, "taint", &ScenarioEvent::taint)
+                                   .Field(0, "untaint", &ScenarioEvent::untaint)
+                                   .Field(0, "label", &ScenarioEvent::label)
+                                   .Field(0, "resize", &ScenarioEvent::resize)
+                                   .Field(0, "addNodes", &ScenarioEvent::add_nodes)
+                                   .Field(0, "removeNodes", &ScenarioEvent::remove_nodes)
+                                   .Field(0, "pods", &ScenarioEvent::pods)
+                                   .Field(0, "crashScheduler", &ScenarioEvent::crash_scheduler)
+                                   .Build();
   return type;
 }
 

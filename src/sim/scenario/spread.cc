@@ -31,8 +31,7 @@ int64_t Chance::Between(int64_t low, int64_t high) {
 Nanos Chance::Exponential(Nanos mean) {
   constexpr uint64_t kSteps = uint64_t{1} << 53;
   // In (0, 1], so that the logarithm exists.
-  const double share =
-      static_cast<double>(random_.Below(kSteps) + 1) / static_cast<double>(kSteps);
+  const double share = static_cast<double>(random_.Below(kSteps) + 1) / static_cast<double>(kSteps);
   return static_cast<Nanos>(-std::log(share) * static_cast<double>(mean));
 }
 

@@ -11,6 +11,8 @@ namespace berth::sim {
 namespace {
 
 constexpr int64_t kPodsPerNode = 110;
+// More arrivals than that are a rate with a few zeros too many.
+constexpr int64_t kMostArrivals = 10'000'000;
 constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
 
 api::Node MakeNode(const NodeGroup& group, int64_t number) {
@@ -39,9 +41,10 @@ bool SameTaint(const api::Taint& a, const api::Taint& b) {
 }
 
 bool IsDaemonPod(const api::Pod& pod) {
-  return std::any_of(
-      pod.metadata.owner_references.begin(), pod.metadata.owner_references.end(),
-      [](const auto& owner) { return owner.kind == "DaemonSet" && owner.controller.value_or(false); });
+  return std::any_of(pod.metadata.owner_references.begin(), pod.metadata.owner_references.end(),
+                     [](const auto& owner) {
+                       return owner.kind == "DaemonSet" && owner.controller.value_or(false);
+                     });
 }
 
 template <class T>
@@ -136,6 +139,7 @@ void Stage::Drain(const NodePick& pick, std::string_view path) {
     const std::set<std::string> keys = kubelet_.PodsOn(name);
     for (const std::string& key : keys) {
       const ObjectPtr object = api_.Get("Pod", key);
+      if (object == nullptr) continue;
       const auto& pod = std::get<api::Pod>(*object);
       if (IsDaemonPod(pod)) continue;
       api_.DeletePod({pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid});
@@ -236,6 +240,9 @@ Result<void> Stage::Arrive(const PodArrivals& arrivals) {
 }
 
 Result<void> Stage::MakePod(const PodArrivals& arrivals) {
+  if (++arrived_ > kMostArrivals) {
+    return Fail(fmt::format("more than {} pods have arrived", kMostArrivals));
+  }
   int64_t& next = next_pod_[fmt::format("{}/{}", arrivals.namespace_, arrivals.name)];
   for (;;) {
     api::Pod pod = arrivals.pod;

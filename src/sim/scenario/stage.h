@@ -59,6 +59,7 @@ class Stage {
   Hooks hooks_;
   std::map<std::string, int64_t> next_node_;
   std::map<std::string, int64_t> next_pod_;
+  int64_t arrived_ = 0;
 };
 
 }  // namespace berth::sim

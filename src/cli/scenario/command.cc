@@ -1,0 +1,130 @@
+#include "cli/scenario/command.h"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/json.h"
+#include "api/yaml_writer.h"
+#include "cli/input.h"
+#include "cli/scenario/page.h"
+#include "cli/scenario/text.h"
+#include "cli/terminal.h"
+#include "files/read.h"
+#include "sim/scenario/run.h"
+#include "sim/scenario/scenario.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr sim::Nanos kDefaultDuration = 60 * sim::kMinute;
+
+// Paths in a scenario are relative to its file.
+std::string Beside(const std::string& scenario, const std::string& path) {
+  const std::filesystem::path given(path);
+  if (given.is_absolute() || path.empty()) return path;
+  return (std::filesystem::path(scenario).parent_path() / given).string();
+}
+
+Result<std::vector<api::Object>> ReadAll(const std::vector<std::string>& paths) {
+  std::vector<api::Object> objects;
+  const auto read = ReadObjects(paths, [&](api::Object object) -> Result<void> {
+    objects.push_back(std::move(object));
+    return {};
+  });
+  if (!read) return Fail(read.error());
+  return objects;
+}
+
+Result<sim::Scenario> LoadScenario(const ScenarioCommand& command) {
+  const auto text = files::ReadFile(command.scenario);
+  if (!text) return Fail(text.error());
+  auto scenario = sim::ParseScenario(
+      *text, [&](const std::string& path) { return ReadAll({Beside(command.scenario, path)}); });
+  if (!scenario) return Fail(scenario.error().In(command.scenario));
+  auto more = ReadAll(command.files);
+  if (!more) return Fail(more.error());
+  for (api::Object& object : *more) {
+    const bool counts = api::MetadataOf(object) != nullptr &&
+                        !std::holds_alternative<api::UnknownObject>(object) &&
+                        !std::holds_alternative<api::CronJob>(object);
+    if (counts) scenario->objects.push_back(std::move(object));
+  }
+  return scenario;
+}
+
+Result<void> WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return Fail(fmt::format("{}: cannot be written", path));
+  return {};
+}
+
+Result<void> Print(const sim::ScenarioReport& report, const ScenarioCommand& command,
+                   double seconds) {
+  if (command.output == "table") {
+    ScenarioTextOptions text;
+    text.colour = UsesColour(stdout);
+    text.seconds = seconds;
+    std::fputs(ScenarioText(report, text).c_str(), stdout);
+    return {};
+  }
+  const std::string json = api::ToJson(report);
+  if (command.output == "json") {
+    fmt::print("{}\n", json);
+    return {};
+  }
+  const auto yaml = api::JsonToYaml(json);
+  if (!yaml) return Fail(yaml.error());
+  fmt::print("{}", *yaml);
+  return {};
+}
+
+}  // namespace
+
+Result<config::KubeSchedulerConfiguration> LoadConfig(const std::string& path) {
+  if (path.empty()) return config::Default();
+  const auto text = files::ReadFile(path);
+  if (!text) return Fail(text.error());
+  auto loaded = config::Load(*text);
+  if (!loaded) return Fail(loaded.error().In(path));
+  return loaded;
+}
+
+Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
+  auto scenario = LoadScenario(command);
+  if (!scenario) return Fail(scenario.error());
+  auto config = LoadConfig(command.config.empty() ? Beside(command.scenario, scenario->config)
+                                                  : command.config);
+  if (!config) return Fail(config.error());
+  sim::RunOptions options;
+  options.duration = command.duration.value_or(scenario->duration.value_or(kDefaultDuration));
+  options.sample_every = scenario->sample_every.value_or(0);
+  options.seed = command.seed ? static_cast<uint64_t>(*command.seed) : scenario->seed;
+  options.adaptive_sampling = command.adaptive_sampling;
+  options.config = std::move(*config);
+  const auto start = std::chrono::steady_clock::now();
+  Progress progress("virtual seconds", static_cast<size_t>(options.duration / sim::kSecond));
+  options.progress = [&](sim::Nanos at) {
+    progress.Update(static_cast<size_t>(at / sim::kSecond));
+  };
+  const auto report = sim::RunScenario(*scenario, options);
+  if (!report) return Fail(report.error().In(command.scenario));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!command.html.empty()) {
+    const std::string title = std::filesystem::path(command.scenario).stem().string();
+    if (auto ok = WriteFile(command.html, ScenarioPage(*report, title)); !ok) {
+      return Fail(ok.error());
+    }
+  }
+  if (auto ok = Print(*report, command, seconds); !ok) return Fail(ok.error());
+  return report->pods.pending;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,31 @@
+// berth simulate --scenario: reads a scenario, runs it and prints its report.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "config/config.h"
+
+namespace berth::cli {
+
+struct ScenarioCommand {
+  std::string scenario;
+  std::vector<std::string> files;   // manifests besides the scenario's own
+  std::string config;               // instead of the scenario's
+  std::string output = "table";     // table, json or yaml
+  std::string html;                 // a page to write; empty: none
+  std::optional<int64_t> duration;  // nanoseconds; instead of the scenario's
+  std::optional<int64_t> seed;      // instead of the scenario's
+  bool adaptive_sampling = false;
+};
+
+// How many pods are pending at the end.
+Result<int64_t> RunScenarioCommand(const ScenarioCommand& command);
+
+// The defaults when `path` is empty.
+Result<config::KubeSchedulerConfiguration> LoadConfig(const std::string& path);
+
+}  // namespace berth::cli

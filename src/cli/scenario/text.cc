@@ -1,0 +1,206 @@
+#include "cli/scenario/text.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "cli/scenario/amounts.h"
+#include "cli/terminal.h"
+
+namespace berth::cli {
+namespace {
+
+using sim::SamplePoint;
+using sim::ScenarioReport;
+
+constexpr size_t kColumns = 80;
+constexpr size_t kLabelWidth = 20;
+constexpr size_t kSparkWidth = 42;
+
+std::string Headline(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  const auto& pods = report.pods;
+  std::string line = fmt::format("{} of virtual time on {} nodes",
+                                 LengthText(report.duration_seconds), Grouped(report.nodes));
+  if (o.seconds > 0) {
+    line += fmt::format(", in {:.2f} s ({} times as fast)", o.seconds,
+                        Grouped(static_cast<int64_t>(report.duration_seconds / o.seconds)));
+  }
+  line += fmt::format("\n{} pods: ", Grouped(pods.created));
+  line += Toned(Grouped(pods.scheduled) + " scheduled", Tone::kGood, o.colour);
+  const auto add = [&](int64_t count, std::string_view what, Tone tone) {
+    if (count > 0) line += ", " + Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
+  };
+  add(pods.finished, "finished", Tone::kPlain);
+  add(pods.deleted, "deleted", Tone::kPlain);
+  add(pods.preempted, "preempted", Tone::kWarn);
+  add(pods.pending, "pending", pods.unschedulable > 0 ? Tone::kBad : Tone::kWarn);
+  return line + "\n";
+}
+
+std::string Pending(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  const auto& pods = report.pods;
+  if (pods.pending == 0) return "";
+  std::string line = fmt::format("pending at the end: {}", Grouped(pods.pending));
+  const auto add = [&](int64_t count, std::string_view what, Tone tone) {
+    if (count > 0) line += ", " + Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
+  };
+  add(pods.unschedulable, "unschedulable", Tone::kBad);
+  add(pods.gated, "gated", Tone::kWarn);
+  add(pods.pending - pods.unschedulable - pods.gated, "still to be tried", Tone::kPlain);
+  return line + "\n";
+}
+
+std::string Latency(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  Table table({"LATENCY BY PRIORITY", "PODS", "MEAN", "P50", "P90", "P99", "MAX"});
+  for (const size_t column : {1, 2, 3, 4, 5, 6}) table.Right(column);
+  for (const sim::LatencyLine& line : report.latency) {
+    table.Row({line.priority, Grouped(line.pods), LengthText(line.mean), LengthText(line.p50),
+               LengthText(line.p90), LengthText(line.p99), LengthText(line.max)});
+  }
+  return table.Text(o.colour);
+}
+
+std::string Attempts(const ScenarioReport& report) {
+  const auto& scheduler = report.scheduler;
+  int64_t pods = 0;
+  int64_t once = 0;
+  int64_t attempts = 0;
+  int64_t most = 0;
+  for (const sim::AttemptsLine& line : report.attempts) {
+    pods += line.pods;
+    attempts += line.attempts * line.pods;
+    most = std::max(most, line.attempts);
+    if (line.attempts <= 1) once += line.pods;
+  }
+  std::string text = fmt::format("{} attempts, {} failed", Grouped(scheduler.attempts),
+                                 Grouped(scheduler.failed_attempts));
+  if (pods > 0) {
+    text +=
+        fmt::format("\n{} of the pods scheduled took one attempt, the longest {}, the mean {:.2f}",
+                    PercentText(100.0 * static_cast<double>(once) / static_cast<double>(pods)),
+                    Grouped(most), static_cast<double>(attempts) / static_cast<double>(pods));
+  }
+  text += fmt::format("\n{} pods scheduled per second on average, {} at the peak",
+                      RateText(scheduler.mean_per_second), RateText(scheduler.peak_per_second));
+  if (scheduler.preemptions > 0) {
+    text += fmt::format("\n{} preempted by {} attempts", Grouped(report.pods.preempted),
+                        Grouped(scheduler.preemptions));
+  }
+  if (scheduler.crashes > 0) {
+    text += fmt::format("\nthe scheduler crashed {}",
+                        scheduler.crashes == 1 ? "once" : Grouped(scheduler.crashes) + " times");
+  }
+  return text + "\n";
+}
+
+// Cuts a text that does not fit into the line.
+std::string Cut(const std::string& text, size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+std::string Reasons(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  if (report.reasons.empty()) return "";
+  Table table({"ATTEMPTS", "PENDING", "REASON"});
+  table.Right(0);
+  table.Right(1);
+  for (const sim::ReasonLine& line : report.reasons) {
+    table.Row({Grouped(line.attempts), Grouped(line.pending), Cut(line.reason, kColumns - 22)});
+  }
+  return table.Text(o.colour);
+}
+
+std::string Shares(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  Table table({"PERCENT", "MEAN", "PEAK", "END"});
+  for (const size_t column : {1, 2, 3}) table.Right(column);
+  const auto row = [&](const std::string& what, const sim::Summary& s) {
+    table.Row({what, PercentText(s.mean), PercentText(s.peak), PercentText(s.end)});
+  };
+  for (const sim::Summary& s : report.utilization) row(s.what + " requested", s);
+  row("free cpu stranded", report.fragmentation.cpu);
+  row("free memory stranded", report.fragmentation.memory);
+  return table.Text(o.colour) +
+         fmt::format(
+             "stranded: on nodes that cannot take a pod of {} cpu and {} memory;\n"
+             "at the end {} such pods would fit\n",
+             report.fragmentation.reference_cpu, report.fragmentation.reference_memory,
+             Grouped(report.fragmentation.headroom));
+}
+
+std::string OverTime(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  if (report.samples.size() < 2) return "";
+  const std::string end = LengthText(report.duration_seconds);
+  std::string text =
+      Toned(fmt::format("{:<{}}0s{:>{}}", "OVER TIME", kLabelWidth, end, kSparkWidth - 2),
+            Tone::kBold, o.colour) +
+      "\n";
+  const auto line = [&](std::string_view label, const std::function<double(const SamplePoint&)>& f,
+                        double top, const std::function<std::string(double)>& show) {
+    std::vector<double> values;
+    for (const SamplePoint& sample : report.samples) values.push_back(f(sample));
+    const double peak = *std::max_element(values.begin(), values.end());
+    text += fmt::format("{:<{}}{}  peak {}\n", label, kLabelWidth,
+                        Sparkline(values, kSparkWidth, top > 0 ? top : peak), show(peak));
+  };
+  const auto count = [](double n) { return Grouped(static_cast<int64_t>(n)); };
+  line(
+      "cpu requested", [](const auto& s) { return s.cpu; }, 100, PercentText);
+  line(
+      "memory requested", [](const auto& s) { return s.memory; }, 100, PercentText);
+  line(
+      "free cpu stranded", [](const auto& s) { return s.cpu_stranded; }, 100, PercentText);
+  line(
+      "nodes", [](const auto& s) { return static_cast<double>(s.nodes); }, 0, count);
+  line(
+      "pods with a node", [](const auto& s) { return static_cast<double>(s.bound); }, 0, count);
+  line(
+      "pods pending", [](const auto& s) { return static_cast<double>(s.pending); }, 0, count);
+  line(
+      "pods scheduled", [](const auto& s) { return static_cast<double>(s.scheduled); }, 0, count);
+  line(
+      "latency p99", [](const auto& s) { return s.p99; }, 0, LengthText);
+  return text;
+}
+
+std::string Warnings(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  std::string text;
+  for (const std::string& warning : report.warnings) {
+    text += Toned("warning: " + warning, Tone::kWarn, o.colour) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Sparkline(const std::vector<double>& values, size_t width, double top) {
+  static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::string text;
+  const size_t columns = std::min(width, values.size());
+  for (size_t i = 0; i < columns; ++i) {
+    const size_t from = i * values.size() / columns;
+    const size_t to = std::max(from + 1, (i + 1) * values.size() / columns);
+    double value = values[from];
+    for (size_t j = from; j < to; ++j) value = std::max(value, values[j]);
+    const double share = top > 0 ? std::clamp(value / top, 0.0, 1.0) : 0;
+    text += kBlocks[std::min<size_t>(7, static_cast<size_t>(share * 8))];
+  }
+  for (size_t i = columns; i < width; ++i) text += ' ';
+  return text;
+}
+
+std::string ScenarioText(const ScenarioReport& report, const ScenarioTextOptions& options) {
+  std::string text = Headline(report, options);
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += "\n" + part;
+  };
+  add(Latency(report, options));
+  add(Attempts(report));
+  add(Pending(report, options));
+  add(Reasons(report, options));
+  add(Shares(report, options));
+  add(OverTime(report, options));
+  add(Warnings(report, options));
+  return text;
+}
+
+}  // namespace berth::cli

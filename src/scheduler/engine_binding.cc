@@ -49,9 +49,7 @@ void Engine::Impl::ProceedBinding(Binding& binding) {
   }
   // From here on the pod cannot be found unschedulable any more, so no event needs to be kept for
   // it.
-  if (binding.pod != cluster::kNoPod && options_.planted_bug != PlantedBug::kDoubleAssume) {
-    queue_->Done(binding.pod);
-  }
+  if (binding.pod != cluster::kNoPod) queue_->Done(binding.pod);
   binding.stage = Binding::Stage::kPreBind;
   NextPreBind(binding);
 }

@@ -17,7 +17,7 @@ struct SeedOptions {
   const ChaosProfile* profile = nullptr;
   scheduler::PlantedBug planted_bug = scheduler::PlantedBug::kNone;
   // Told what happens, a line at a time; may be empty.
-  std::function<void(const std::string&)> trace;
+  std::function<void(const std::string&)> trace = {};
 };
 
 struct SeedOutcome {

@@ -1,6 +1,7 @@
 #include "sim/chaos/faulty_network.h"
 
 #include <variant>
+#include <vector>
 
 namespace berth::sim {
 
@@ -15,14 +16,21 @@ Nanos FaultyNetwork::Delay() {
   return dice_.Between(kMillisecond / 10, 40 * kMillisecond);
 }
 
-Fate FaultyNetwork::FateOf(const scheduler::Effect&) {
+// A read that finds nothing tells the truth; only writes fail for no reason that can be seen.
+int FaultyNetwork::RefusalOf(const scheduler::Effect& effect) {
+  static const std::vector<int> of_writes = {404, 409, 409, 429, 500, 500};
+  static const std::vector<int> of_reads = {429, 500};
+  const bool reads = std::holds_alternative<scheduler::ReadPod>(effect.action);
+  return dice_.Pick(reads ? of_reads : of_writes);
+}
+
+Fate FaultyNetwork::FateOf(const scheduler::Effect& effect) {
   Fate fate;
   fate.request_delay = Delay();
   fate.answer_delay = Delay();
   if (Fault(rates_.refused)) {
-    static const std::vector<int> codes = {404, 409, 409, 429, 500, 500};
     fate.kind = Fate::Kind::kRefused;
-    fate.code = dice_.Pick(codes);
+    fate.code = RefusalOf(effect);
   } else if (Fault(rates_.request_lost)) {
     fate.kind = Fate::Kind::kRequestLost;
     fate.answer_delay = dice_.Between(kSecond, 10 * kSecond);

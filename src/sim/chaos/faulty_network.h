@@ -36,6 +36,7 @@ class FaultyNetwork final : public Network {
  private:
   bool Fault(uint32_t rate);
   Nanos Delay();
+  int RefusalOf(const scheduler::Effect& effect);
 
   FaultRates rates_;
   Dice dice_;

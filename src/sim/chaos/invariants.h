@@ -18,7 +18,8 @@
 // When the engine has heard of everything and nothing is under way:
 //   cache        nodes, pods, their places and the sums of their requests are the API server's
 //   exclusive    no device and no volume has two owners
-// When nothing has been bound or deleted for kRestTime, and nothing goes wrong any more:
+// When nothing has been bound or deleted for kWakeTime, and again for kRestTime, and nothing goes
+// wrong any more:
 //   liveness     no pod waits that plainly fits some node besides the pods on it and those promised
 //                to it
 //   starvation   no pod waits that would plainly fit if the pods of lower priority left, and that
@@ -40,8 +41,11 @@
 
 namespace berth::sim {
 
-// How long a pod that fits may wait at most: five minutes among the unschedulable ones, half a
-// minute until that is noticed, ten seconds of backoff, and some time for binding.
+// How long a pod that fits waits after the event that made it fit: ten seconds of backoff and a few
+// attempts. Longer means that the event was not understood.
+inline constexpr Nanos kWakeTime = kMinute;
+// How long it may wait at most, whatever was misunderstood: five minutes among the unschedulable
+// ones, half a minute until that is noticed, ten seconds of backoff, and some time for binding.
 inline constexpr Nanos kRestTime = 6 * kMinute;
 
 class Invariants final : public HostObserver {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -30,8 +31,14 @@ std::string At(double value) {
 struct Scale {
   double end = 1;  // of time
   double top = 1;
+  double bottom = 0;  // above 0: equal distances are equal factors
   double X(double time) const { return kLeft + kPlotWidth * (end > 0 ? time / end : 0); }
-  double Y(double value) const { return kBase - kPlotHeight * std::clamp(value / top, 0.0, 1.0); }
+  double Y(double value) const {
+    const double share = bottom > 0
+                             ? std::log(std::max(value, bottom) / bottom) / std::log(top / bottom)
+                             : value / top;
+    return kBase - kPlotHeight * std::clamp(share, 0.0, 1.0);
+  }
 };
 
 std::string Head(const std::string& title, const std::string& about) {
@@ -58,8 +65,9 @@ std::string Axis(const Scale& scale, const std::vector<double>& steps,
   std::string text;
   for (const double step : steps) {
     const std::string y = At(scale.Y(step));
-    text += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>",
-                        step == 0 ? "base" : "grid", At(kLeft), At(kWidth - kRight), y, y);
+    text +=
+        fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>",
+                    step == steps.front() ? "base" : "grid", At(kLeft), At(kWidth - kRight), y, y);
     text += fmt::format("<text class=\"y\" x=\"{}\" y=\"{}\">{}</text>\n", At(kLeft - 6),
                         At(scale.Y(step) + 3.5), Escaped(show(step)));
   }
@@ -98,7 +106,7 @@ std::string Area(const Scale& scale, const std::vector<double>& times,
   for (size_t i = times.size(); i-- > 0;) {
     points += fmt::format("{},{} ", At(scale.X(times[i])), At(scale.Y(below[i])));
   }
-  points.pop_back();
+  if (!points.empty()) points.pop_back();
   return fmt::format("<polygon class=\"area s{}\" points=\"{}\"/>\n", number, points);
 }
 
@@ -177,6 +185,17 @@ double Highest(const TimeChart& chart) {
   return highest;
 }
 
+// The smallest value that is not 0; 0 when there is none.
+double Lowest(const TimeChart& chart) {
+  double lowest = 0;
+  for (const Series& series : chart.series) {
+    for (const double value : series.values) {
+      if (value > 0 && (lowest == 0 || value < lowest)) lowest = value;
+    }
+  }
+  return lowest;
+}
+
 }  // namespace
 
 std::string Escaped(const std::string& text) {
@@ -221,6 +240,20 @@ std::vector<double> AxisSteps(double top) {
   return steps;
 }
 
+std::vector<double> LengthSteps(double low, double high) {
+  static constexpr double kSteps[] = {0.001, 0.01, 0.1,   1,      10,     60,
+                                      600,   3600, 36000, 864000, 8640000};
+  std::vector<double> steps;
+  for (size_t i = 0; i < std::size(kSteps); ++i) {
+    const bool last = i + 1 == std::size(kSteps);
+    const bool below = !last && kSteps[i + 1] <= low;
+    const bool above = steps.size() >= 2 && steps.back() >= high;
+    if (!below && !above) steps.push_back(kSteps[i]);
+  }
+  if (steps.size() < 2) steps.insert(steps.begin(), kSteps[std::size(kSteps) - 2]);
+  return steps;
+}
+
 std::vector<double> TimeSteps(double end) {
   static constexpr double kSteps[] = {1,   2,    5,    10,   15,    30,    60,    120,   300,  600,
                                       900, 1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400};
@@ -240,8 +273,10 @@ std::vector<double> TimeSteps(double end) {
 
 std::string Draw(const TimeChart& chart) {
   std::string text = Head(chart.title, chart.about) + Legend(chart);
-  const std::vector<double> steps = AxisSteps(chart.top > 0 ? chart.top : Highest(chart));
-  const Scale scale{chart.times.empty() ? 0 : chart.times.back(), steps.back()};
+  const double highest = chart.top > 0 ? chart.top : Highest(chart);
+  const std::vector<double> steps =
+      chart.lengths ? LengthSteps(Lowest(chart), highest) : AxisSteps(highest);
+  const Scale scale{chart.times.empty() ? 0 : chart.times.back(), steps.back(), steps.front()};
   text += Open(chart.title) + Axis(scale, steps, chart.show) + TimeAxis(scale);
   text += Moments(chart, scale) + Curves(chart, scale) + Hovers(chart, scale);
   return text + "</svg>\n</figure>\n";
@@ -252,7 +287,7 @@ std::string Draw(const BarChart& chart) {
   double highest = 0;
   for (const double value : chart.values) highest = std::max(highest, value);
   const std::vector<double> steps = AxisSteps(highest);
-  const Scale scale{1, steps.back()};
+  const Scale scale{1, steps.back(), 0};
   text += Open(chart.title) + Axis(scale, steps, chart.show);
   const size_t count = chart.values.size();
   const double slot = kPlotWidth / static_cast<double>(std::max<size_t>(1, count));

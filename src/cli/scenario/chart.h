@@ -26,7 +26,9 @@ struct TimeChart {
   std::vector<double> times;  // seconds, ascending
   std::vector<Series> series;
   bool stacked = false;
-  double top = 0;                                     // of the axis; 0: as high as the values need
+  double top = 0;  // of the axis; 0: as high as the values need
+  // Values are lengths of time that differ by powers of ten: equal distances are equal factors.
+  bool lengths = false;
   std::function<std::string(double)> show;            // a value as text
   std::vector<std::pair<double, std::string>> marks;  // named moments
   std::vector<std::pair<double, double>> shaded;      // from, to
@@ -45,6 +47,9 @@ std::string Draw(const BarChart& chart);
 
 // 0 and round steps up to at least `top`: 0, 25, 50, 75, 100.
 std::vector<double> AxisSteps(double top);
+// Round lengths of time in seconds that enclose those from `low` to `high`: 10ms, 100ms, 1s, 10s,
+// 1m.
+std::vector<double> LengthSteps(double low, double high);
 // Round times up to `end` seconds, at most seven: 0, 1h, 2h, …
 std::vector<double> TimeSteps(double end);
 

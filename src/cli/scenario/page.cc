@@ -108,7 +108,7 @@ class Charts {
   static std::string Share(double percent) { return fmt::format("{:g}%", percent); }
   static std::string Length(double seconds) {
     if (seconds == 0) return "0";
-    return LengthText(seconds);
+    return seconds >= 1 && seconds < 60 ? fmt::format("{:.3g}s", seconds) : LengthText(seconds);
   }
   static std::string Rate(double per_second) {
     return per_second >= 1000 ? Count(per_second) : fmt::format("{:.3g}", per_second);
@@ -150,9 +150,9 @@ class Charts {
   }
 
   std::string Latency() const {
-    TimeChart chart =
-        New("Scheduling latency",
-            "from creation to binding, of the pods bound since the last sample", Length);
+    TimeChart chart = New("Scheduling latency",
+                          "from creation to binding, of the pods bound between samples", Length);
+    chart.lengths = true;
     chart.series = {Of("p99", [](const auto& s) { return s.p99; }),
                     Of("p50", [](const auto& s) { return s.p50; })};
     return Draw(chart);
@@ -284,8 +284,8 @@ std::string Tables(const ScenarioReport& report) {
   text += HtmlTable("Why attempts failed", {"reason", "attempts", "pending pods"}, reasons, 1);
   text += HtmlTable("Resources", {"", "mean", "peak", "end"}, shares, 1, reference);
   text += HtmlTable("Pods", {"", "pods"}, pods, 1);
-  text += HtmlTable("Attempts until scheduled", {"attempts", "pods"}, attempts, 1);
   text += HtmlTable("Events", {"event", "at"}, events, 1);
+  text += HtmlTable("Attempts until scheduled", {"attempts", "pods"}, attempts, 1);
   return text + "</div>\n";
 }
 

@@ -33,7 +33,6 @@ std::string Headline(const ScenarioReport& report, const ScenarioTextOptions& o)
   };
   add(pods.finished, "finished", Tone::kPlain);
   add(pods.deleted, "deleted", Tone::kPlain);
-  add(pods.preempted, "preempted", Tone::kWarn);
   add(pods.pending, "pending", pods.unschedulable > 0 ? Tone::kBad : Tone::kWarn);
   return line + "\n";
 }

@@ -155,7 +155,10 @@ void Recorder::Sample(const EngineHost& host) {
   point.cpu = Percent(totals.requested.milli_cpu, totals.allocatable.milli_cpu);
   point.memory = Percent(totals.requested.memory, totals.allocatable.memory);
   point.pods = Percent(totals.requested.pods, totals.allocatable.pods);
-  const Ledger::FreeSpace space = ledger_.Free(Reference());
+  const Amounts reference = Reference();
+  // As long as there has been no pod, nothing is known of what pods are like.
+  const bool known = reference.milli_cpu > 0 || reference.memory > 0;
+  const Ledger::FreeSpace space = known ? ledger_.Free(reference) : Ledger::FreeSpace();
   point.cpu_stranded = Percent(space.stranded.milli_cpu, space.free.milli_cpu);
   point.memory_stranded = Percent(space.stranded.memory, space.free.memory);
   point.headroom = space.headroom;

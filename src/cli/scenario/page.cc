@@ -212,6 +212,7 @@ std::string Tiles(const ScenarioReport& report) {
   text += Tile(PercentText(report.utilization.front().peak), "cpu requested at the peak");
   text += Tile(RateText(report.scheduler.peak_per_second), "pods scheduled per second, peak");
   text += Tile(Grouped(report.pods.preempted), "pods preempted");
+  text += Tile(PercentText(report.fragmentation.cpu.peak), "of free cpu stranded, peak");
   return text + "</div>\n";
 }
 

@@ -34,7 +34,7 @@ p { margin: 0; }
 figcaption p { font-size: 12px; }
 .tiles {
   display: grid; gap: 12px; margin-top: 20px;
-  grid-template-columns: repeat(auto-fit, minmax(150px, 1fr));
+  grid-template-columns: repeat(auto-fit, minmax(130px, 1fr));
 }
 .tile, .chart, .card {
   margin: 0; padding: 14px 16px; background: var(--card);

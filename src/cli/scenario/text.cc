@@ -40,14 +40,16 @@ std::string Headline(const ScenarioReport& report, const ScenarioTextOptions& o)
 std::string Pending(const ScenarioReport& report, const ScenarioTextOptions& o) {
   const auto& pods = report.pods;
   if (pods.pending == 0) return "";
-  std::string line = fmt::format("pending at the end: {}", Grouped(pods.pending));
+  std::string line;
   const auto add = [&](int64_t count, std::string_view what, Tone tone) {
-    if (count > 0) line += ", " + Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
+    if (count == 0) return;
+    line += line.empty() ? "" : ", ";
+    line += Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
   };
   add(pods.unschedulable, "unschedulable", Tone::kBad);
   add(pods.gated, "gated", Tone::kWarn);
   add(pods.pending - pods.unschedulable - pods.gated, "still to be tried", Tone::kPlain);
-  return line + "\n";
+  return "pending at the end: " + line + "\n";
 }
 
 std::string Latency(const ScenarioReport& report, const ScenarioTextOptions& o) {
@@ -76,14 +78,14 @@ std::string Attempts(const ScenarioReport& report) {
                                  Grouped(scheduler.failed_attempts));
   if (pods > 0) {
     text +=
-        fmt::format("\n{} of the pods scheduled took one attempt, the longest {}, the mean {:.2f}",
+        fmt::format("\n{} of the pods scheduled took one attempt, the most {}, on average {:.2f}",
                     PercentText(100.0 * static_cast<double>(once) / static_cast<double>(pods)),
                     Grouped(most), static_cast<double>(attempts) / static_cast<double>(pods));
   }
   text += fmt::format("\n{} pods scheduled per second on average, {} at the peak",
                       RateText(scheduler.mean_per_second), RateText(scheduler.peak_per_second));
   if (scheduler.preemptions > 0) {
-    text += fmt::format("\n{} preempted by {} attempts", Grouped(report.pods.preempted),
+    text += fmt::format("\n{} pods preempted by {} attempts", Grouped(report.pods.preempted),
                         Grouped(scheduler.preemptions));
   }
   if (scheduler.crashes > 0) {
@@ -173,17 +175,16 @@ std::string Warnings(const ScenarioReport& report, const ScenarioTextOptions& o)
 
 std::string Sparkline(const std::vector<double>& values, size_t width, double top) {
   static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (values.empty()) return std::string(width, ' ');
   std::string text;
-  const size_t columns = std::min(width, values.size());
-  for (size_t i = 0; i < columns; ++i) {
-    const size_t from = i * values.size() / columns;
-    const size_t to = std::max(from + 1, (i + 1) * values.size() / columns);
+  for (size_t i = 0; i < width; ++i) {
+    const size_t from = i * values.size() / width;
+    const size_t to = std::max(from + 1, (i + 1) * values.size() / width);
     double value = values[from];
     for (size_t j = from; j < to; ++j) value = std::max(value, values[j]);
     const double share = top > 0 ? std::clamp(value / top, 0.0, 1.0) : 0;
     text += kBlocks[std::min<size_t>(7, static_cast<size_t>(share * 8))];
   }
-  for (size_t i = columns; i < width; ++i) text += ' ';
   return text;
 }
 

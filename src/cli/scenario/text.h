@@ -15,7 +15,7 @@ struct ScenarioTextOptions {
 
 std::string ScenarioText(const sim::ScenarioReport& report, const ScenarioTextOptions& options);
 
-// `values` in `width` blocks of a height from 1 to 8, 8 being `top`. Each block shows the largest
+// `values` in `width` blocks of a height from 1 to 8, 8 being `top`. A block shows the largest
 // of its values.
 std::string Sparkline(const std::vector<double>& values, size_t width, double top);
 

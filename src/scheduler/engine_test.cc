@@ -24,7 +24,7 @@ constexpr int64_t kStart = 1'700'000'000 * kSecond;
 // An engine with a clock, an API server's memory of versions, and words for effects.
 class EngineTest : public ::testing::Test {
  protected:
-  void Make(EngineOptions options = {}) {
+  void Make(const EngineOptions& options = {}) {
     auto engine = Engine::Make(config::Default(), options, Now());
     ASSERT_TRUE(engine.has_value()) << engine.error().Message();
     engine_ = std::move(*engine);

@@ -230,7 +230,9 @@ void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
     return;
   }
   const std::string uid = binding.ref.uid;
-  if (pod.metadata.uid == uid && !pod.spec.node_name.empty()) Upsert(pod);  // somebody else's
+  // Somebody else's. Unless the watch has shown its end since: what was read is older then.
+  const bool ended = binding.pod == cluster::kNoPod || RecordOf(binding.pod).deleted;
+  if (pod.metadata.uid == uid && !pod.spec.node_name.empty() && !ended) Upsert(pod);
   if (Binding* still = FindBinding(uid)) {
     BindingFailed(*still, false, still->bind_error, still->binder);
   }

@@ -248,6 +248,22 @@ TEST_F(EngineTest, APodBoundElsewhereKeepsItsNode) {
   EXPECT_THAT(Run(), ElementsAre("bind q to a"));
 }
 
+TEST_F(EngineTest, AReadOlderThanThePodsEndDoesNotBringItBack) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutNode(MakeNode("b").Cpu("1").Taint("full", "NoSchedule"));
+  PutPod(Small("p"));
+  Run();
+  Answer("bind p", EffectResult::Code::kConflict);
+  EXPECT_THAT(Run(), ElementsAre("read p"));
+  api::Pod elsewhere = Small("p").On("b");
+  PutPod(elsewhere);
+  engine_->Delete(elsewhere);
+  elsewhere.metadata.resource_version = std::to_string(version_);
+  Answer("read p", EffectResult::Code::kOk, elsewhere);
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  EXPECT_EQ(engine_->GetCluster().FindPod("p"), cluster::kNoPod);
+}
+
 TEST_F(EngineTest, GatedPodsWaitForTheirGates) {
   PutNode(MakeNode("a").Cpu("1"));
   PutPod(Small("p").Gate("later"));

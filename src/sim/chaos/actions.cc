@@ -36,7 +36,8 @@ Actions::Actions(const ChaosProfile& profile, EventLoop& loop, ModelApi& api,
                {w.open_gate, &Actions::OpenGate},
                {w.resize_pod, &Actions::ResizePod},
                {w.bind_elsewhere, &Actions::BindElsewhere},
-               {w.budget, &Actions::Budget}};
+               {w.budget, &Actions::Budget},
+               {w.touch_claim, &Actions::TouchClaim}};
   for (const auto& [weight, action] : weighted_) total_weight_ += weight;
 }
 
@@ -255,6 +256,20 @@ std::string Actions::Budget() {
   if (api_.Delete("PodDisruptionBudget", kNamespace, group).Ok()) return "drop budget of " + group;
   api_.Create(MakeBudget(group, dice_));
   return "budget for " + group;
+}
+
+// Makes writes of the scheduler that were read before conflict.
+std::string Actions::TouchClaim() {
+  static const std::vector<std::string_view> kinds = {"PersistentVolumeClaim", "PersistentVolume",
+                                                      "ResourceClaim"};
+  const std::vector<ObjectPtr> objects = api_.List(dice_.Pick(kinds));
+  if (objects.empty()) return {};
+  api::Object object = *dice_.Pick(objects);
+  api::MetadataOf(object)->labels["touched"] = std::to_string(api_.Version());
+  const std::string text =
+      fmt::format("touch {} {}", api::KindOf(object), api::MetadataOf(object)->name);
+  api_.Update(std::move(object));
+  return text;
 }
 
 }  // namespace berth::sim

@@ -46,6 +46,7 @@ class Actions {
   std::string ResizePod();
   std::string BindElsewhere();
   std::string Budget();
+  std::string TouchClaim();
 
   // The name of a node or pod; empty when there is none that passes.
   std::string SomeNode();

@@ -6,7 +6,7 @@ namespace {
 ChaosProfile Chaos() {
   ChaosProfile p;
   p.name = "chaos";
-  p.volumes = 60;
+  p.volumes = 120;
   p.devices = 60;
   p.rules = 300;
   p.gated = 60;
@@ -37,7 +37,8 @@ ChaosProfile Chaos() {
                .open_gate = 5,
                .resize_pod = 3,
                .bind_elsewhere = 4,
-               .budget = 2};
+               .budget = 2,
+               .touch_claim = 8};
   return p;
 }
 
@@ -71,7 +72,8 @@ ChaosProfile Churn() {
                .open_gate = 4,
                .resize_pod = 1,
                .bind_elsewhere = 1,
-               .budget = 1};
+               .budget = 1,
+               .touch_claim = 2};
   return p;
 }
 
@@ -110,7 +112,8 @@ ChaosProfile Preempt() {
                .open_gate = 1,
                .resize_pod = 1,
                .bind_elsewhere = 1,
-               .budget = 5};
+               .budget = 5,
+               .touch_claim = 0};
   return p;
 }
 

@@ -47,6 +47,7 @@ struct ActionWeights {
   uint32_t resize_pod = 0;
   uint32_t bind_elsewhere = 0;  // another scheduler, or a person, gives a pod a node
   uint32_t budget = 0;
+  uint32_t touch_claim = 0;  // somebody else writes to a claim or volume
 };
 
 struct ChaosProfile {

@@ -1,30 +1,24 @@
 // Invariants: what must hold whatever goes wrong, looked at while a seed runs.
 //
 // Always:
-//   decided      a pod is bound only to the node of the engine's last decision about it, and with
-//   no
-//                other binding of it under way or done
-//   feasible     at the moment of the decision the pod plainly fits the node, as the engine has
-//   seen
-//                the cluster
-//   gated        no pod with scheduling gates is bound
-//   room         a binding of ours does not put a node over its allocatable amounts. Not counted:
-//                what the engine could not know when it decided (a node made smaller, a pod resized
-//                or bound by others less than kViewLag before)
-//   one place    every pod the engine has heard of and should schedule is somewhere; the engine
-//   finds
-//                no contradiction in itself
-//   order        no pod is tried while one of higher priority is ready to be tried
+//   decided     a pod is bound only to the node of the engine's last decision about it, and with no
+//               other binding of it under way or done
+//   feasible    when it was decided, the pod plainly fitted the node, as the engine had seen it
+//   gated       no pod with scheduling gates is bound
+//   room        a binding of ours does not put a node over its allocatable amounts. Not counted:
+//               what the engine could not know when it decided (a node made smaller, a pod resized
+//               or bound by others less than kViewLag before)
+//   one place   every pod the engine has heard of is in exactly one place
+//   order       no pod is tried while one of higher priority is ready to be tried
 // When the engine has heard of everything and nothing is under way:
-//   cache        nodes, pods, their places and the sums of their requests are the API server's
-//   exclusive    no device and no volume has two owners
+//   cache       nodes, pods, their places and the sums of their requests are the API server's
+//   exclusive   no device and no volume has two owners
 // When nothing has been bound or deleted for kWakeTime, and again for kRestTime, and nothing goes
 // wrong any more:
-//   liveness     no pod waits that plainly fits some node besides the pods on it and those promised
-//                to it
-//   starvation   no pod waits that would plainly fit if the pods of lower priority left, and that
-//   may
-//                preempt
+//   liveness    no pod waits that plainly fits a node besides the pods on it and those promised to
+//               it
+//   starvation  no pod waits that would plainly fit if the pods of lower priority left, and that
+//               may preempt
 #pragma once
 
 #include <cstdint>

@@ -48,11 +48,8 @@ Result<sim::Scenario> LoadScenario(const ScenarioCommand& command) {
   if (!scenario) return Fail(scenario.error().In(command.scenario));
   auto more = ReadAll(command.files);
   if (!more) return Fail(more.error());
-  for (api::Object& object : *more) {
-    const bool counts = api::MetadataOf(object) != nullptr &&
-                        !std::holds_alternative<api::UnknownObject>(object) &&
-                        !std::holds_alternative<api::CronJob>(object);
-    if (counts) scenario->objects.push_back(std::move(object));
+  if (auto ok = sim::AddObjects(std::move(*more), &scenario->objects); !ok) {
+    return Fail(ok.error());
   }
   return scenario;
 }
@@ -102,6 +99,10 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   auto config = LoadConfig(command.config.empty() ? Beside(command.scenario, scenario->config)
                                                   : command.config);
   if (!config) return Fail(config.error());
+  if (!command.html.empty()) {
+    // Better told before a long run than after it.
+    if (auto ok = WriteFile(command.html, ""); !ok) return Fail(ok.error());
+  }
   sim::RunOptions options;
   options.duration = command.duration.value_or(scenario->duration.value_or(kDefaultDuration));
   options.sample_every = scenario->sample_every.value_or(0);

@@ -173,18 +173,8 @@ Result<void> AddFile(const std::string& path, const std::string& file, const Man
                      std::vector<api::Object>* objects) {
   auto more = read(file);
   if (!more) return Fail(more.error().In(path));
-  for (api::Object& object : *more) {
-    if (std::holds_alternative<api::UnknownObject>(object)) continue;
-    if (std::holds_alternative<api::CronJob>(object)) continue;  // a dump has its jobs
-    const api::ObjectMeta* metadata = api::MetadataOf(object);
-    if (metadata == nullptr) continue;
-    if (auto ok = CheckObject(object); !ok) {
-      return Fail(ok.error()
-                      .In(fmt::format("{} {}", api::KindOf(object), metadata->name))
-                      .In(file)
-                      .In(path));
-    }
-    objects->push_back(std::move(object));
+  if (auto ok = AddObjects(std::move(*more), objects); !ok) {
+    return Fail(ok.error().In(file).In(path));
   }
   return {};
 }
@@ -383,9 +373,15 @@ Result<ScenarioFile> Decode(std::string_view text) {
   if (api::LooksLikeJson(text)) {
     json = text;
   } else {
-    auto converted = api::YamlToJson(text, {.strict = true});
-    if (!converted) return Fail(converted.error());
-    json = std::move(*converted);
+    const auto take = [&](size_t index, std::string document) -> Result<void> {
+      if (!json.empty()) return Wrong(fmt::format("document {}", index + 1), "one is enough");
+      json = std::move(document);
+      return {};
+    };
+    if (auto ok = api::ForEachYamlDocument(text, take, {.strict = true}); !ok) {
+      return Fail(ok.error());
+    }
+    if (json.empty()) return Fail("the file is empty");
   }
   return api::FromJson<ScenarioFile>(json, kStrict);
 }
@@ -393,6 +389,20 @@ Result<ScenarioFile> Decode(std::string_view text) {
 Nanos NanosOf(const api::Duration& duration) { return duration.ns; }
 
 }  // namespace
+
+Result<void> AddObjects(std::vector<api::Object> objects, std::vector<api::Object>* to) {
+  for (api::Object& object : objects) {
+    if (std::holds_alternative<api::UnknownObject>(object)) continue;
+    if (std::holds_alternative<api::CronJob>(object)) continue;  // a dump has its jobs
+    const api::ObjectMeta* metadata = api::MetadataOf(object);
+    if (metadata == nullptr) continue;
+    if (auto ok = CheckObject(object); !ok) {
+      return Fail(ok.error().In(fmt::format("{} {}", api::KindOf(object), metadata->name)));
+    }
+    to->push_back(std::move(object));
+  }
+  return {};
+}
 
 Result<api::Taint> ParseTaint(std::string_view text) {
   const size_t colon = text.rfind(':');

@@ -169,6 +169,9 @@ TEST(ParseScenario, ErrorsNamePathAndValue) {
 TEST(ParseScenario, AsksForItsOwnKind) {
   EXPECT_EQ(ParseScenario("kind: Scenario\n", NoFiles).error().Message(),
             "apiVersion: \"\" is not \"berth.dev/v1alpha1\"");
+  EXPECT_EQ(ParseScenario("", NoFiles).error().Message(), "the file is empty");
+  EXPECT_EQ(ParseScenario(kHead + "---\n" + kHead, NoFiles).error().Message(),
+            "document 2: one is enough");
   EXPECT_EQ(ParseScenario("apiVersion: berth.dev/v1alpha1\nkind: Pod\n", NoFiles).error().Message(),
             "kind: \"Pod\" is not \"Scenario\"");
 }

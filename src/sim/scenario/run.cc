@@ -13,6 +13,7 @@
 #include "sim/scenario/clerk.h"
 #include "sim/scenario/kubelet.h"
 #include "sim/scenario/stage.h"
+#include "sim/scenario/volume_controller.h"
 #include "sim/scenario/workload_controller.h"
 #include "sim/workloads.h"
 
@@ -59,6 +60,7 @@ class Run {
         recorder_(loop_, api_, scenario.reference_pod),
         kubelet_(loop_, api_, scenario.pod_startup, chance_.Seed()),
         controller_(loop_, api_, clerk_, [this](const std::string& text) { Warn(text); }),
+        volumes_(loop_, api_),
         stage_(loop_, api_, clerk_, kubelet_, options.duration, chance_.Seed(), Hooks()),
         network_(scenario, chance_.Seed()),
         host_(loop_, api_, network_, options.config, EngineOptions(), &recorder_) {}
@@ -181,6 +183,7 @@ class Run {
   Recorder recorder_;
   Kubelet kubelet_;
   WorkloadController controller_;
+  VolumeController volumes_;
   Stage stage_;
   SteadyNetwork network_;
   EngineHost host_;

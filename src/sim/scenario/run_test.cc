@@ -205,6 +205,30 @@ events:
   EXPECT_NEAR(report.latency[0].max, 15, 1);
 }
 
+TEST(RunScenario, ClaimsGetVolumesWhereThePodsGo) {
+  const ScenarioReport report = Play(std::string(kNodes) + R"(
+objects:
+- {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: disk}, provisioner: disks, volumeBindingMode: WaitForFirstConsumer}
+- {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: share}, provisioner: shares, volumeBindingMode: Immediate}
+- apiVersion: apps/v1
+  kind: StatefulSet
+  metadata: {name: db}
+  spec:
+    replicas: 3
+    selector: {matchLabels: {app: db}}
+    volumeClaimTemplates:
+    - {metadata: {name: data}, spec: {storageClassName: disk, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+    - {metadata: {name: logs}, spec: {storageClassName: share, accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}}
+    template:
+      metadata: {labels: {app: db}}
+      spec: {containers: [{name: c, image: i}]}
+events:
+- {at: 5m, delete: {kind: Pod, selector: app=db}}
+)");
+  EXPECT_EQ(report.pods.created, 6);
+  EXPECT_EQ(report.samples.back().bound, 3);
+}
+
 TEST(RunScenario, StrandedIsWhatTheReferencePodCannotUse) {
   const ScenarioReport report = Play(R"(
 referencePod: {cpu: 2, memory: 1Gi}
@@ -242,7 +266,7 @@ TEST(RunScenario, EqualSeedsGiveEqualReports) {
   const std::string yaml = std::string(kNodes) + kDeployment + R"(
 network: {writes: exponential 10ms, watches: 1ms..30ms}
 events:
-- {at: 0s, pods: {name: p, perSecond: 2, cpu: 500m, memory: 1Gi, lifetime: exponential 20s}}
+- {at: 0s, pods: {name: p, perSecond: 0.5, cpu: 500m, memory: 1Gi, lifetime: exponential 20s}}
 - {at: 1m, every: 1m, drain: {name: "*", count: 1}}
 - {at: 90s, every: 1m, uncordon: {name: "*"}}
 )";

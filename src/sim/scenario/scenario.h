@@ -193,6 +193,10 @@ using ManifestReader = std::function<Result<std::vector<api::Object>>(const std:
 // Errors name the path inside the scenario and the value.
 Result<Scenario> ParseScenario(std::string_view text, const ManifestReader& read);
 
+// Adds objects from elsewhere to those the cluster starts with. Kinds that play no part are left
+// out; an error names the object.
+Result<void> AddObjects(std::vector<api::Object> objects, std::vector<api::Object>* to);
+
 // KEY[=VALUE]:EFFECT.
 Result<api::Taint> ParseTaint(std::string_view text);
 

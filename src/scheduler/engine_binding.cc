@@ -13,7 +13,7 @@ using framework::PreBindStep;
 using framework::WriteResult;
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int32_t kMaxReadDelaySeconds = 8;
+constexpr int32_t kMaxRetryDelaySeconds = 8;
 
 api::Time After(const api::Time& time, int64_t ns) {
   return api::Time::FromUnixNano(time.UnixNano() + ns);
@@ -93,7 +93,11 @@ void Engine::Impl::WakeBinding(Binding& binding) {
       return;
     }
     case Binding::Stage::kPreBind:
-      NextPreBind(binding);
+      if (std::exchange(binding.resend, false)) {
+        SendNextWrite(binding);
+      } else {
+        NextPreBind(binding);
+      }
       return;
     case Binding::Stage::kConfirm:
       EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.ref.uid, 0, 0});
@@ -143,7 +147,20 @@ void Engine::Impl::SendNextWrite(Binding& binding) {
               {Awaited::For::kBinding, binding.ref.uid, 0, 0});
 }
 
+// The longer there is no answer, the longer the wait before the next try.
+void Engine::Impl::RetryLater(Binding& binding) {
+  const int32_t seconds = std::min(1 << std::min(binding.retries++, 10), kMaxRetryDelaySeconds);
+  WakeAt(binding, After(now_, seconds * kSecond));
+}
+
 void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
+  if (result.code == EffectResult::Code::kUnknown) {
+    // Given up now, a device that was allocated after all would be given to another pod as well.
+    // The same write once more is refused if the first was carried out, and that is an answer.
+    binding.resend = true;
+    RetryLater(binding);
+    return;
+  }
   WriteResult written;
   written.code = CodeOf(result.code);
   written.message = std::move(result.message);
@@ -220,8 +237,7 @@ void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
     return;
   }
   if (result.code != EffectResult::Code::kOk || !result.pod) {
-    const int32_t seconds = std::min(1 << std::min(binding.reads++, 10), kMaxReadDelaySeconds);
-    WakeAt(binding, After(now_, seconds * kSecond));
+    RetryLater(binding);
     return;
   }
   const api::Pod& pod = *result.pod;

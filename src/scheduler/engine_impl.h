@@ -88,7 +88,8 @@ struct Binding {
   std::vector<framework::WriteResult> results;
   uint8_t binder = 0;      // the Bind plugin
   std::string bind_error;  // with kConfirm
-  int32_t reads = 0;
+  bool resend = false;     // the write at hand got no clear answer
+  int32_t retries = 0;     // of a write or read without one
   std::optional<api::Time> wake;
 };
 
@@ -198,6 +199,7 @@ class Engine::Impl final : public queue::QueueHost {
   void SendBind(Binding& binding);
   void BindingResult(Binding& binding, EffectResult result);
   void WriteDone(Binding& binding, EffectResult result);
+  void RetryLater(Binding& binding);
   void BindDone(Binding& binding, const EffectResult& result);
   void ReadDone(Binding& binding, const EffectResult& result);
   void Bound(Binding& binding);

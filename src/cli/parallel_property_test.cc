@@ -39,7 +39,12 @@ class RandomWorld {
       pod.spec.node_name = fmt::format("n{}", random_.Below(static_cast<uint64_t>(nodes)));
       Add(world, std::move(pod));
     }
-    for (int i = 0; i < pending; ++i) Add(world, Pod(fmt::format("new-{}", i)));
+    for (int i = 0; i < pending; ++i) {
+      api::Pod pod = Pod(fmt::format("new-{}", i));
+      if (OneIn(3)) Spread(pod);
+      if (OneIn(3)) PodAffinity(pod);
+      Add(world, std::move(pod));
+    }
     const auto finished = world.Finish();
     ASSERT_TRUE(finished.has_value()) << finished.error().Message();
   }
@@ -83,8 +88,6 @@ class RandomWorld {
     if (OneIn(4)) pod.Tolerates(Of("t", 3));
     if (OneIn(4)) pod.NodeSelector("disk", Of("d", 3));
     if (OneIn(4)) pod.NodeAffinity(Affinity());
-    if (OneIn(3)) Spread(pod.Get());
-    if (OneIn(3)) PodAffinity(pod.Get());
     return pod;
   }
 

@@ -4,8 +4,6 @@
 #   berth_pch(TARGET)        marks TARGET as compiled with the headers of the layer it stands on
 #
 # A file must still include what it uses: clang-tidy (tools/lint) and check_headers compile without.
-option(BERTH_PCH "parse common headers once" ON)
-
 set(BERTH_PCH_api "<fmt/format.h>;<algorithm>;<array>;<cstdint>;<functional>;<map>;<memory>;<optional>;<set>;<span>"
                   "<string>;<string_view>;<unordered_map>;<utility>;<variant>;<vector>;\"api/core/pod.h\"")
 set(BERTH_PCH_framework ${BERTH_PCH_api} "\"cluster/cluster.h\"" "\"framework/plugin.h\"")

@@ -15,10 +15,6 @@ using framework::WriteResult;
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int32_t kMaxRetryDelaySeconds = 8;
 
-api::Time After(const api::Time& time, int64_t ns) {
-  return api::Time::FromUnixNano(time.UnixNano() + ns);
-}
-
 WriteResult::Code CodeOf(EffectResult::Code code) {
   switch (code) {
     case EffectResult::Code::kOk:

@@ -32,10 +32,6 @@ std::string OneNodeMessage(const Status& status) {
   return message;
 }
 
-api::Time After(const api::Time& time, int64_t ns) {
-  return api::Time::FromUnixNano(time.UnixNano() + ns);
-}
-
 }  // namespace
 
 bool Engine::Impl::Step() {

@@ -30,6 +30,10 @@ using queue::PodSnapshot;
 // The number in a resource version; -1 when it is none. Versions of one kind can be compared.
 int64_t VersionNumber(std::string_view resource_version);
 
+inline api::Time After(const api::Time& time, int64_t ns) {
+  return api::Time::FromUnixNano(time.UnixNano() + ns);
+}
+
 // What the engine knows of a pod beyond the cluster's table, by PodId.
 struct PodRecord {
   bool known = false;

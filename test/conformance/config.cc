@@ -1,8 +1,6 @@
 // berth-conformance --config: KubeSchedulerConfiguration files, compared with what kube-scheduler
 // made of them: the error, the decoded and defaulted form, the written file, the plugins per
 // extension point, the order of extenders.
-#include <cstdio>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,15 +10,13 @@
 #include "api/go_text.h"
 #include "api/yaml.h"
 #include "config/config.h"
+#include "conformance/lines.h"
 #include "conformance/runner.h"
-#include "files/read.h"
 
 namespace berth::conformance {
 namespace {
 
 using simdjson::dom::element;
-
-constexpr int kShownDifferences = 20;
 
 // What kube-scheduler does with a file; empty where it did not get that far.
 struct Outcome {
@@ -158,53 +154,14 @@ class Comparison {
   std::string differences_;
 };
 
-struct Count {
-  size_t matched = 0;
-  size_t total = 0;
-};
-
 }  // namespace
 
 int RunConfig(const std::string& file) {
-  const auto bytes = files::ReadFile(file);
-  if (!bytes) {
-    std::fprintf(stderr, "berth-conformance: %s\n", bytes.error().Message().c_str());
-    return 2;
-  }
-  simdjson::dom::parser parser;
-  simdjson::dom::document_stream lines;
-  if (parser.parse_many(*bytes, bytes->size() + 1).get(lines) != simdjson::SUCCESS) {
-    std::fprintf(stderr, "berth-conformance: %s: no JSON lines\n", file.c_str());
-    return 2;
-  }
-  std::map<std::string, Count> classes;
-  int shown = 0;
-  size_t number = 0;
-  bool different = false;
-  for (auto line : lines) {
-    ++number;
-    element value;
-    if (line.get(value) != simdjson::SUCCESS) {
-      std::fprintf(stderr, "berth-conformance: %s:%zu: no JSON\n", file.c_str(), number);
-      return 2;
-    }
-    Count& count = classes[Text(value, "class")];
-    ++count.total;
-    const std::string differences = Comparison(value).Run();
-    if (differences.empty()) {
-      ++count.matched;
-      continue;
-    }
-    different = true;
-    if (++shown <= kShownDifferences) {
-      std::printf("%s:%zu %s\n%s\n%s", file.c_str(), number, Text(value, "class").c_str(),
-                  Text(value, "yaml").c_str(), differences.c_str());
-    }
-  }
-  for (const auto& [name, count] : classes) {
-    std::printf("%s matched %zu/%zu\n", name.c_str(), count.matched, count.total);
-  }
-  return different ? 1 : 0;
+  return CheckLines(file, [](element line) -> Checked {
+    const std::string differences = Comparison(line).Run();
+    if (differences.empty()) return {Text(line, "class"), ""};
+    return {Text(line, "class"), Text(line, "yaml") + "\n" + differences};
+  });
 }
 
 }  // namespace berth::conformance

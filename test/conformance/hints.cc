@@ -4,7 +4,6 @@
 #include "conformance/hints.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,9 +13,9 @@
 
 #include "api/json_dom.h"
 #include "cluster/object_store.h"
+#include "conformance/lines.h"
 #include "conformance/objects.h"
 #include "conformance/runner.h"
-#include "files/read.h"
 #include "framework/hint_map.h"
 #include "queue/requeue.h"
 #include "scheduler/profile_set.h"
@@ -27,8 +26,6 @@ namespace {
 using framework::HintMap;
 using queue::ClusterEvent;
 using simdjson::dom::element;
-
-constexpr int kShownDifferences = 20;
 
 // --- Reading
 
@@ -382,11 +379,6 @@ const std::map<std::string, Check>& Checks() {
   return kChecks;
 }
 
-struct Count {
-  size_t matched = 0;
-  size_t total = 0;
-};
-
 }  // namespace
 
 std::string GroupOf(element line) {
@@ -403,47 +395,12 @@ Result<Sides> CheckHintLine(element line) {
 }
 
 int RunHints(const std::string& file) {
-  const auto bytes = files::ReadFile(file);
-  if (!bytes) {
-    std::fprintf(stderr, "berth-conformance: %s\n", bytes.error().Message().c_str());
-    return 2;
-  }
-  simdjson::dom::parser parser;
-  simdjson::dom::document_stream lines;
-  if (parser.parse_many(*bytes, bytes->size() + 1).get(lines) != simdjson::SUCCESS) {
-    std::fprintf(stderr, "berth-conformance: %s: no JSON lines\n", file.c_str());
-    return 2;
-  }
-  std::map<std::string, Count> groups;
-  int shown = 0;
-  size_t number = 0;
-  bool different = false;
-  for (auto line : lines) {
-    ++number;
-    element value;
-    if (line.get(value) != simdjson::SUCCESS) {
-      std::fprintf(stderr, "berth-conformance: %s:%zu: no JSON\n", file.c_str(), number);
-      return 2;
-    }
-    const std::string group = GroupOf(value);
-    Count& count = groups[group];
-    ++count.total;
-    Result<Sides> sides = CheckHintLine(value);
-    if (!sides) sides = Sides{"error: " + sides.error().Message(), ""};
-    if (sides->ours == sides->theirs) {
-      ++count.matched;
-      continue;
-    }
-    different = true;
-    if (++shown <= kShownDifferences) {
-      std::printf("%s:%zu %s\n    ours   %s\n    theirs %s\n", file.c_str(), number, group.c_str(),
-                  sides->ours.c_str(), sides->theirs.c_str());
-    }
-  }
-  for (const auto& [name, count] : groups) {
-    std::printf("%s matched %zu/%zu\n", name.c_str(), count.matched, count.total);
-  }
-  return different ? 1 : 0;
+  return CheckLines(file, [](element line) -> Checked {
+    const Result<Sides> sides = CheckHintLine(line);
+    if (!sides) return {GroupOf(line), "    error " + sides.error().Message()};
+    if (sides->ours == sides->theirs) return {GroupOf(line), ""};
+    return {GroupOf(line), "    ours   " + sides->ours + "\n    theirs " + sides->theirs};
+  });
 }
 
 }  // namespace berth::conformance

@@ -41,8 +41,8 @@ struct PodShape {
   // are not among them: their names differ from pod to pod.
   std::vector<StringId> volume_keys;
 
-  // The pod this shape was first seen on: spec and labels hold for all its pods; name, uid and
-  // status do not. Parts that scheduling does not read are empty.
+  // The pod this shape was first seen on: spec, labels and what scheduling reads of the status hold
+  // for all its pods; name and uid do not. Parts that scheduling does not read are empty.
   api::Pod source;
 };
 

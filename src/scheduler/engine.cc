@@ -1,17 +1,14 @@
 #include "scheduler/engine.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "plugins/common/resource_version.h"
 #include "scheduler/engine_impl.h"
 
 namespace berth::scheduler {
 
 int64_t VersionNumber(std::string_view resource_version) {
-  int64_t number = -1;
-  const char* end = resource_version.data() + resource_version.size();
-  const auto [stop, error] = std::from_chars(resource_version.data(), end, number);
-  return error == std::errc() && stop == end ? number : -1;
+  return plugins::ParseVersion(resource_version).value_or(-1);
 }
 
 queue::PluginId ProfileRuntime::IdOf(std::string_view name) const {

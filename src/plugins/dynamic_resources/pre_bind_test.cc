@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/cycle.h"
+#include "plugins/common/pre_bind_testing.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/testing.h"
 
@@ -64,16 +65,7 @@ class PreBind : public testing::Test {
   // "done", "wait", "fail: why", or what is written: "name@version finalizers allocated users".
   std::string Next(const std::vector<WriteResult>& results = {}) {
     PreBindStep step = task->Next(*cluster, {}, results);
-    switch (step.kind) {
-      case PreBindStep::Kind::kDone:
-        return "done";
-      case PreBindStep::Kind::kWait:
-        return "wait";
-      case PreBindStep::Kind::kFail:
-        return "fail: " + step.failure.Message();
-      case PreBindStep::Kind::kWrite:
-        break;
-    }
+    if (step.kind != PreBindStep::Kind::kWrite) return WordOf(step);
     EXPECT_EQ(step.writes.size(), 1u);
     sent = std::get<api::ResourceClaim>(step.writes[0].object);
     return Text(step.writes[0]);

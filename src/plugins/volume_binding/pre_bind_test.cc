@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plugins/common/pre_bind_testing.h"
 #include "plugins/common/volume_testing.h"
 
 namespace berth::plugins::volume_binding {
@@ -75,16 +76,7 @@ class PreBind : public testing::Test {
   // "done", "wait", "fail: why", or what is written: "volume@version=claim claim@version on node".
   std::string Next(const std::vector<WriteResult>& results = {}) {
     PreBindStep step = task_->Next(world_.cluster, now_, results);
-    switch (step.kind) {
-      case PreBindStep::Kind::kDone:
-        return "done";
-      case PreBindStep::Kind::kWait:
-        return "wait";
-      case PreBindStep::Kind::kFail:
-        return "fail: " + step.failure.Message();
-      case PreBindStep::Kind::kWrite:
-        break;
-    }
+    if (step.kind != PreBindStep::Kind::kWrite) return WordOf(step);
     sent_ = std::move(step.writes);
     std::string text;
     for (const auto& write : sent_) {

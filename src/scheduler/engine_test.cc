@@ -378,6 +378,83 @@ TEST_F(EngineTest, WithoutNodesPodsWait) {
                                  "patch p PodScheduled=False/Unschedulable"));
 }
 
+TEST_F(EngineTest, AnAssumedPodIsBelievedInForAsLongAsConfigured) {
+  EngineOptions options;
+  options.assumed_ttl_ns = 30 * kSecond;
+  Make(options);
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  Run();
+  Answer("bind p");
+  Run();
+  Sleep(29);
+  EXPECT_EQ(engine_->WhereIs("p"), "assumed");
+  Sleep(1);
+  EXPECT_EQ(engine_->WhereIs("p"), "active") << "the watch never showed it";
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+}
+
+TEST_F(EngineTest, PodsAreTriedByTheProfileTheyName) {
+  config::KubeSchedulerConfiguration config = config::Default();
+  config.profiles.push_back(config.profiles.front());
+  config.profiles.back().scheduler_name = "second";
+  auto engine = Engine::Make(config, {}, Now());
+  ASSERT_TRUE(engine.has_value()) << engine.error().Message();
+  engine_ = std::move(*engine);
+  PutNode(MakeNode("a").Cpu("1"));
+  api::Pod pod = Small("p");
+  pod.spec.scheduler_name = "second";
+  PutPod(pod);
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+  Answer("bind p");
+  Run();
+  EXPECT_EQ(std::get<RecordEvent>(sent_.back().action).reporting_controller, "second");
+}
+
+// --- PreBind
+
+class PreBindTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    EngineTest::SetUp();
+    PutNode(MakeNode("a").Cpu("1"));
+    Put(cluster::FromText<api::StorageClass>(
+        "{'metadata':{'name':'local'},'provisioner':'kubernetes.io/no-provisioner',"
+        "'volumeBindingMode':'WaitForFirstConsumer'}"));
+    Put(cluster::FromText<api::PersistentVolume>(
+        "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'1Gi'},"
+        "'accessModes':['ReadWriteOnce'],'storageClassName':'local'},"
+        "'status':{'phase':'Available'}}"));
+    Put(cluster::FromText<api::PersistentVolumeClaim>(
+        "{'metadata':{'name':'c','namespace':'ns','uid':'c'},'spec':{'storageClassName':'local',"
+        "'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}},"
+        "'status':{'phase':'Pending'}}"));
+    PutPod(Small("p").Volume("{'name':'d','persistentVolumeClaim':{'claimName':'c'}}"));
+    EXPECT_THAT(Run(), ElementsAre("write"));
+    EXPECT_EQ(engine_->WhereIs("p"), "binding");
+  }
+};
+
+TEST_F(PreBindTest, AWriteThatFailsGivesEverythingBack) {
+  Answer("write", EffectResult::Code::kError);
+  EXPECT_THAT(Run(), ElementsAre("event p FailedScheduling: running PreBind plugin "
+                                 "\"VolumeBinding\": the server said no",
+                                 "patch p PodScheduled=False/SchedulerError"));
+  EXPECT_EQ(engine_->WhereIs("p"), "error-backoff");
+  Sleep(3);
+  EXPECT_THAT(Run(), ElementsAre("write"));
+}
+
+TEST_F(PreBindTest, AWriteWithoutAnAnswerIsSentAgain) {
+  Answer("write", EffectResult::Code::kUnknown);
+  EXPECT_THAT(Run(), IsEmpty());
+  EXPECT_EQ(engine_->WhereIs("p"), "binding") << "it keeps what it holds";
+  Sleep(1);
+  EXPECT_THAT(Run(), ElementsAre("write"));
+  EXPECT_EQ(std::get<WriteObject>(sent_.front().action).write.object,
+            std::get<WriteObject>(sent_.back().action).write.object);
+}
+
 // --- Permit
 
 class PermitTest : public EngineTest {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "api/core/pod.h"
 #include "framework/pre_bind.h"
@@ -21,6 +22,7 @@ struct PodRef {
   std::string namespace_;
   std::string name;
   std::string uid;
+  std::string resource_version = {};  // of the version the engine looked at
 };
 
 // POST pods/NAME/binding. Refused by the API server when the pod has a node or another uid.
@@ -34,9 +36,13 @@ struct PatchPodStatus {
   PodRef pod;
   std::optional<api::PodCondition> condition;      // replaces the one of its type
   std::optional<std::string> nominated_node_name;  // "" clears it
+  // The conditions the engine last saw there, by type, in order.
+  std::vector<std::string> condition_types = {};
+  // The one that `condition` replaces, as far as the engine knows it: of the preceding attempt.
+  std::optional<api::PodCondition> old_condition = std::nullopt;
 };
 
-// DELETE pods/NAME with the uid as precondition.
+// DELETE pods/NAME. Like kube-scheduler, a host need not make the uid a precondition.
 struct DeletePod {
   PodRef pod;
 };

@@ -266,7 +266,9 @@ void Engine::Impl::PatchFailure(PodId id, const Failure& failure) {
   if (!before || before->status != condition.status || before->reason != condition.reason ||
       before->message != condition.message) {
     patch.condition = std::move(condition);
+    if (before) patch.old_condition = *before;
   }
+  patch.condition_types = condition_types_[record.condition_types];
   const bool overrides = failure.nomination != PostFilterResult::Nomination::kKeep;
   const std::string& node = failure.nominated_node;
   if (overrides && pod.nominated_node_name != node) patch.nominated_node_name = node;

@@ -37,9 +37,10 @@ inline api::Time After(const api::Time& time, int64_t ns) {
 // What the engine knows of a pod beyond the cluster's table, by PodId.
 struct PodRecord {
   bool known = false;
-  bool assigned = false;  // the API server has given it a node
-  bool deleted = false;   // gone from the API server; kept until its binding is over
-  uint8_t profile = 0;    // of a pod that is not assigned
+  bool assigned = false;         // the API server has given it a node
+  bool deleted = false;          // gone from the API server; kept until its binding is over
+  uint8_t profile = 0;           // of a pod that is not assigned
+  uint16_t condition_types = 0;  // index into condition_types_
   int64_t version = -1;
   int64_t generation = 0;
   std::unique_ptr<api::PodCondition> scheduled;  // PodScheduled, while it is not assigned
@@ -102,6 +103,7 @@ struct Preemption {
   struct Victim {
     PodRef ref;
     int64_t generation = 0;
+    uint16_t condition_types = 0;
     bool marked = false;  // has the DisruptionTarget condition
   };
   enum class Stage : uint8_t { kClearNominations, kAllButLast, kLast };
@@ -180,6 +182,7 @@ class Engine::Impl final : public queue::QueueHost {
   void RemoveMissing(std::string_view kind, const std::vector<api::Object>& objects);
   void Move(queue::ClusterEvent what, queue::EventObject old_object, queue::EventObject new_object);
   void NoteConditions(PodRecord& record, const api::Pod& pod);
+  uint16_t NumberConditionTypes(const api::Pod& pod);
 
   // --- Scheduling cycle (engine_cycle.cc)
   bool Step();
@@ -252,6 +255,8 @@ class Engine::Impl final : public queue::QueueHost {
   int32_t planted_ = 0;  // how often a planted bug could have struck
 
   std::vector<PodRecord> records_;
+  // The distinct lists of condition types that pods have; there are few. The first is empty.
+  std::vector<std::vector<std::string>> condition_types_ = {{}};
   boost::unordered_flat_map<std::string, PodId> pod_of_name_;  // "namespace/name"
   boost::unordered_flat_map<std::string, std::shared_ptr<const api::Node>> nodes_;
 

@@ -76,6 +76,8 @@ bool IsOlder(std::string_view version, std::string_view than) {
   return number >= 0 && number < VersionNumber(than);
 }
 
+constexpr size_t kMaxConditionLists = 256;  // searched one by one
+
 bool IsTerminal(const api::Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
@@ -252,6 +254,7 @@ void Engine::Impl::UpsertPod(const api::Pod& pod) {
   if (record.deleted || (version >= 0 && version <= record.version)) return;
   record.version = version;
   record.generation = pod.metadata.generation;
+  record.condition_types = NumberConditionTypes(pod);
   const bool assigned = !pod.spec.node_name.empty();
   if (record.assigned && !assigned) return;  // a node is for life
   if (!assigned) {
@@ -261,6 +264,24 @@ void Engine::Impl::UpsertPod(const api::Pod& pod) {
   } else {
     PodAssigned(id, pod);
   }
+}
+
+// Lists beyond what a number holds count as empty: then a patch says nothing of the order.
+uint16_t Engine::Impl::NumberConditionTypes(const api::Pod& pod) {
+  const auto& conditions = pod.status.conditions;
+  for (size_t i = 0; i < condition_types_.size(); ++i) {
+    const auto same = [](const std::string& type, const api::PodCondition& condition) {
+      return type == condition.type;
+    };
+    if (std::equal(condition_types_[i].begin(), condition_types_[i].end(), conditions.begin(),
+                   conditions.end(), same)) {
+      return static_cast<uint16_t>(i);
+    }
+  }
+  if (condition_types_.size() >= kMaxConditionLists) return 0;
+  std::vector<std::string>& types = condition_types_.emplace_back();
+  for (const api::PodCondition& condition : conditions) types.push_back(condition.type);
+  return static_cast<uint16_t>(condition_types_.size() - 1);
 }
 
 void Engine::Impl::NoteConditions(PodRecord& record, const api::Pod& pod) {
@@ -286,6 +307,7 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
   record.assigned = assigned;
   record.version = VersionNumber(pod.metadata.resource_version);
   record.generation = pod.metadata.generation;
+  record.condition_types = NumberConditionTypes(pod);
   pod_of_name_[NameKey(pod.metadata.namespace_, pod.metadata.name)] = id;
   if (assigned) {
     Move({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));

@@ -16,7 +16,8 @@ void Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
   preemption.scheduler_name = runtimes_[RecordOf(id).profile].profile->Name();
   for (const PodId victim : result.victims) {
     const cluster::Pod& pod = cluster_.GetPod(victim);
-    preemption.victims.push_back({RefOf(pod), RecordOf(victim).generation, pod.preempted});
+    preemption.victims.push_back(
+        {RefOf(pod), RecordOf(victim).generation, RecordOf(victim).condition_types, pod.preempted});
   }
   if (observer_ != nullptr) {
     observer_->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
@@ -84,7 +85,8 @@ void Engine::Impl::Evict(uint64_t id, size_t victim) {
       preemption.scheduler_name + ": preempting to accommodate a higher priority pod";
   condition.observed_generation = evicted.generation;
   condition.last_transition_time = now_;
-  EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt},
+  EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt,
+                             condition_types_[evicted.condition_types]},
               {Awaited::For::kVictimCondition, "", id, victim});
 }
 

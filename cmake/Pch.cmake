@@ -9,9 +9,9 @@ set(BERTH_PCH_api "<fmt/format.h>;<algorithm>;<array>;<cstdint>;<functional>;<ma
 set(BERTH_PCH_framework ${BERTH_PCH_api} "\"cluster/cluster.h\"" "\"framework/plugin.h\"")
 set(BERTH_PCH_test "<gmock/gmock.h>" "<gtest/gtest.h>")
 
-# The layer whose headers a room may have read in advance: none for base, which stands below them all.
+# The layer whose headers a room may have read in advance: none for base and log, which stand below them all.
 function(berth_pch_layer out room)
-  if(room STREQUAL "base")
+  if(room MATCHES "^(base|log)$")
     set(${out} "" PARENT_SCOPE)
   elseif(room MATCHES "^(api|config|cluster|queue|files)$")
     set(${out} api PARENT_SCOPE)

@@ -1,0 +1,33 @@
+// RestClient: ApiClient over HttpClient, with credentials, rate limit and Retry-After.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kube/auth/kubeconfig.h"
+#include "kube/client/api_client.h"
+
+namespace berth::kube {
+
+struct RestClientOptions {
+  // "kube-scheduler/v1.34.10 (linux/amd64) kubernetes/…/scheduler"
+  std::string user_agent;
+  std::string accept;  // empty: from content_type, as client-go does
+  std::string content_type = std::string(kProtobuf);
+  float qps = 50;  // below 0: no limit
+  int burst = 100;
+  Nanoseconds timeout = Nanoseconds(0);  // of requests that set none
+};
+
+// Rotated tokens and certificates are taken up without a restart; exec credentials are renewed when
+// they expire or the server answers 401.
+class Credentials;
+
+// Credentials may be shared by clients of one server.
+Result<std::shared_ptr<Credentials>> MakeCredentials(SystemLoop& loop, const ClientConfig& config);
+
+Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const ClientConfig& config,
+                                                  std::shared_ptr<Credentials> credentials,
+                                                  RestClientOptions options);
+
+}  // namespace berth::kube

@@ -1,0 +1,55 @@
+// HTTP requests and responses as values, whatever version of the protocol carries them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::kube {
+
+struct Header {
+  std::string name;  // lower case
+  std::string value;
+};
+
+struct HttpRequest {
+  std::string method;
+  std::string target;           // path and query
+  std::vector<Header> headers;  // without host and content-length
+  std::string body;
+};
+
+struct HttpResponse {
+  int status = 0;
+  std::vector<Header> headers;
+  std::string body;
+
+  // The first header of that (lower case) name, or "".
+  std::string_view Get(std::string_view name) const {
+    for (const Header& header : headers) {
+      if (header.name == name) return header.value;
+    }
+    return "";
+  }
+};
+
+// Why there is no (complete) response.
+struct HttpError {
+  enum class Kind {
+    kConnect,    // no connection came about: nothing was sent
+    kRefused,    // like kConnect: the peer refused it (nothing listens there)
+    kUnsent,     // the connection closed before the request was taken (GOAWAY, REFUSED_STREAM)
+    kBroken,     // the connection broke after the request was sent: it may have been carried out
+    kTimeout,    // no complete response in time: it may have been carried out
+    kCancelled,  // by the caller
+    kTooLarge,   // the response is larger than allowed
+  };
+  Kind kind = Kind::kBroken;
+  std::string message;  // in the words of Go's net/http where they are known
+
+  bool SurelyNotDone() const {
+    return kind == Kind::kConnect || kind == Kind::kRefused || kind == Kind::kUnsent;
+  }
+};
+
+}  // namespace berth::kube

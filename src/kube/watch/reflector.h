@@ -1,0 +1,39 @@
+// Reflector: keeps a sink up to date with all objects of one kind, by list and watch.
+//
+// List (resourceVersion=0, limit=500, continued while the server says so), then watch with
+// bookmarks from the list's version. A watch that ends by its timeout or a cut connection goes on
+// from the last version seen; one that is refused, or told that its version is too old (410), makes
+// a new list from the last version, after a pause of 0.8 s doubled up to 30 s, with jitter. Never
+// gives up.
+//
+// Decoding happens here, on the loop's thread: protobuf or JSON, whatever the server sends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kube/client/api_client.h"
+#include "kube/kinds.h"
+#include "kube/watch/object_sink.h"
+#include "kube/watch/raw_objects.h"
+
+namespace berth::kube {
+
+class Reflector {
+ public:
+  // All outlive the reflector; `raw` may be null.
+  Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw);
+  ~Reflector();
+
+  void Start();
+  // No more calls of the sink.
+  void Stop();
+  bool Synced() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::kube

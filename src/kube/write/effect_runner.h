@@ -1,0 +1,42 @@
+// EffectRunner: carries out what the engine asks for, as kube-scheduler would on the wire.
+//
+//   BindPod         POST pods/NAME/binding, protobuf
+//   PatchPodStatus  PATCH pods/NAME/status, strategic merge, only what differs; repeated after
+//                   about 10 ms on 500, 503 and a refused connection
+//   DeletePod       DELETE pods/NAME, no precondition
+//   ReadPod         GET pods/NAME
+//   WriteObject     PUT of the whole object, with the fields berth does not know as they were
+//   RecordEvent     handed to the EventRecorder
+//
+// A request without an answer is reported as kUnknown unless it surely never arrived.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "kube/client/api_client.h"
+#include "kube/watch/raw_objects.h"
+#include "kube/write/event_recorder.h"
+#include "scheduler/effects.h"
+
+namespace berth::kube {
+
+class EffectRunner {
+ public:
+  using Done = std::function<void(scheduler::EffectResult)>;
+
+  // All outlive the runner.
+  EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done);
+  ~EffectRunner();
+
+  // `done` hears of every effect but RecordEvent, from the loop, once.
+  void Run(scheduler::Effect effect);
+  // Requests whose answer is still to come.
+  size_t Outstanding() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth::kube

@@ -1,0 +1,2 @@
+// Log: see log.h.
+#include "log/log.h"

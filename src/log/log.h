@@ -1,0 +1,79 @@
+// Log: lines in klog's format, text or JSON, on standard error.
+//
+//   I1116 04:10:53.123456    4711 watch.cc:88] "Caches populated" type="Pod"
+//
+// Safe to call from any thread. What is at a level above the verbosity costs one comparison, so
+// callers that would have to build text first ask V(). No secret belongs in a line: tokens, keys
+// and bodies of requests are never logged.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/error.h"
+
+namespace berth::log {
+
+// An object by name: text "ns/name", JSON {"name":…,"namespace":…}.
+struct ObjectName {
+  std::string_view namespace_;
+  std::string_view name;
+};
+
+// Printed as it is: JSON in JSON lines, plain in text.
+struct Raw {
+  std::string_view json;
+};
+
+using Value = std::variant<std::string_view, int64_t, double, bool, ObjectName, Raw>;
+
+struct Field {
+  std::string_view key;
+  Value value;
+
+  Field(std::string_view k, std::string_view v) : key(k), value(v) {}
+  Field(std::string_view k, const char* v) : key(k), value(std::string_view(v)) {}
+  Field(std::string_view k, const std::string& v) : key(k), value(std::string_view(v)) {}
+  Field(std::string_view k, bool v) : key(k), value(v) {}
+  Field(std::string_view k, double v) : key(k), value(v) {}
+  Field(std::string_view k, ObjectName v) : key(k), value(v) {}
+  Field(std::string_view k, Raw v) : key(k), value(v) {}
+  template <class I>
+  requires std::is_integral_v<I> Field(std::string_view k, I v)
+      : key(k), value(static_cast<int64_t>(v)) {}
+};
+using Fields = std::initializer_list<Field>;
+
+struct Options {
+  int verbosity = 0;
+  std::string vmodule = {};  // "pattern=N,…": verbosity by file name without its ending
+  bool json = false;
+  int fd = 2;
+};
+
+// Called before threads start. Refuses a malformed vmodule.
+Result<void> Configure(const Options& options);
+// The verbosity can be changed while running (PUT /debug/flags/v).
+void SetVerbosity(int level);
+int Verbosity();
+
+// Would Info(level, …) print?
+bool V(int level, std::source_location where = std::source_location::current());
+
+// Structured: the message is quoted, fields follow.
+void Info(int level, std::string_view message, Fields fields = {},
+          std::source_location where = std::source_location::current());
+// `error` becomes the field err; leave it empty for none.
+void Error(std::string_view error, std::string_view message, Fields fields = {},
+           std::source_location where = std::source_location::current());
+// A bare line, as klog's Warningf and Infof print.
+void WarningLine(std::string_view line,
+                 std::source_location where = std::source_location::current());
+void InfoLine(int level, std::string_view line,
+              std::source_location where = std::source_location::current());
+
+}  // namespace berth::log

@@ -1,0 +1,75 @@
+// Mailbox: what the loop's thread has for the engine's thread.
+//
+// Many may put in, one takes everything at once. Nothing is dropped: a list of all pods is one
+// entry, and watches arrive no faster than they are decoded.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/object.h"
+#include "scheduler/engine.h"
+
+namespace berth::kube {
+
+struct ReplacedObjects {
+  std::string_view kind;
+  std::vector<api::Object> objects;
+};
+struct RemovedObject {
+  api::Object object;
+};
+// Anything else to be done between two cycles.
+using EngineTask = std::function<void(scheduler::Engine&)>;
+
+using Input =
+    std::variant<ReplacedObjects, api::Object, RemovedObject, scheduler::EffectResult, EngineTask>;
+
+class Mailbox {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void Put(Input input) {
+    {
+      const std::lock_guard lock(mutex_);
+      inputs_.push_back(std::move(input));
+    }
+    changed_.notify_one();
+  }
+  // Take returns false from now on, once what is inside has been taken.
+  void Close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_one();
+  }
+  // Replaces `inputs` with all there is. Waits for something until `deadline`; none: forever.
+  // False: closed and empty.
+  bool Take(std::vector<Input>* inputs, std::optional<Clock::time_point> deadline) {
+    inputs->clear();
+    std::unique_lock lock(mutex_);
+    const auto ready = [this] { return closed_ || !inputs_.empty(); };
+    if (deadline) {
+      changed_.wait_until(lock, *deadline, ready);
+    } else {
+      changed_.wait(lock, ready);
+    }
+    inputs->swap(inputs_);
+    return !closed_ || !inputs->empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Input> inputs_;
+  bool closed_ = false;
+};
+
+}  // namespace berth::kube

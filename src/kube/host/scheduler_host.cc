@@ -1,0 +1,168 @@
+// SchedulerHost: see scheduler_host.h.
+#include "kube/host/scheduler_host.h"
+
+#include <set>
+#include <thread>
+
+#include "kube/host/engine_clock.h"
+#include "kube/host/mailbox.h"
+#include "kube/watch/reflector.h"
+#include "kube/write/effect_runner.h"
+#include "log/log.h"
+
+namespace berth::kube {
+namespace {
+
+// How many cycles run before results and watch events get their turn, and effects are sent off.
+constexpr int kCyclesPerTurn = 16;
+
+class Host final : public SchedulerHost, private ObjectSink {
+ public:
+  Host(Loop& loop, ApiClient& client, SchedulerHostOptions options)
+      : loop_(loop),
+        options_(std::move(options)),
+        events_(loop, client, options_.host_name),
+        runner_(loop, client, events_, raw_,
+                [this](scheduler::EffectResult result) { mailbox_.Put(std::move(result)); }) {
+    ObjectSink& sink = *this;
+    for (const Kind& kind : WatchedKinds()) {
+      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_));
+    }
+  }
+  ~Host() override { Stop(); }
+
+  Result<void> MakeEngine() {
+    auto engine = scheduler::Engine::Make(options_.config, options_.engine, clock_.Now(),
+                                          options_.executor, options_.observer);
+    if (!engine) return Fail(engine.error());
+    engine_ = std::move(*engine);
+    return {};
+  }
+
+  void Start() override {
+    thread_ = std::thread([this] { RunEngine(); });
+    loop_.Post([this] {
+      events_.Start();
+      for (auto& reflector : reflectors_) reflector->Start();
+    });
+  }
+
+  void StartScheduling() override {
+    Do([this](scheduler::Engine&) { scheduling_ = true; });
+  }
+
+  void Stop() override {
+    if (!thread_.joinable()) return;
+    mailbox_.Close();
+    thread_.join();
+  }
+
+  bool Synced() const override { return synced_.load(); }
+
+  std::vector<std::string_view> Unsynced() const override {
+    std::vector<std::string_view> kinds;
+    for (const Kind& kind : WatchedKinds()) {
+      if (!listed_.contains(kind.kind)) kinds.push_back(kind.kind);
+    }
+    return kinds;
+  }
+
+  void Do(EngineTask task) override { mailbox_.Put(std::move(task)); }
+  EventRecorder& Events() override { return events_; }
+
+ private:
+  // --- ObjectSink, on the loop's thread
+  void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
+    mailbox_.Put(ReplacedObjects{kind, std::move(objects)});
+    if (listed_.insert(kind).second && listed_.size() == WatchedKinds().size()) {
+      Do([this](scheduler::Engine&) { synced_.store(true); });
+    }
+  }
+  void Changed(api::Object object) override { mailbox_.Put(std::move(object)); }
+  void Removed(api::Object object) override { mailbox_.Put(RemovedObject{std::move(object)}); }
+
+  // --- On the engine's thread
+  void RunEngine() {
+    std::vector<Input> inputs;
+    bool busy = false;
+    while (mailbox_.Take(&inputs, WaitUntil(busy))) {
+      engine_->AdvanceTo(clock_.Now());
+      for (Input& input : inputs) Apply(std::move(input));
+      busy = scheduling_ && synced_.load() && RunCycles();
+      SendEffects();
+    }
+    SendEffects();
+  }
+
+  std::optional<Mailbox::Clock::time_point> WaitUntil(bool busy) const {
+    if (busy) return Mailbox::Clock::now();
+    const std::optional<api::Time> wake = engine_->NextWake();
+    if (!wake) return std::nullopt;
+    return clock_.When(*wake);
+  }
+
+  // False: no pod is left that could be tried now.
+  bool RunCycles() {
+    for (int i = 0; i < kCyclesPerTurn; ++i) {
+      if (!engine_->Step()) return false;
+    }
+    return true;
+  }
+
+  void Apply(Input input) {
+    std::visit(
+        [this]<class T>(T& value) {
+          if constexpr (std::is_same_v<T, ReplacedObjects>) {
+            engine_->Replace(value.kind, std::move(value.objects));
+          } else if constexpr (std::is_same_v<T, api::Object>) {
+            engine_->Upsert(std::move(value));
+          } else if constexpr (std::is_same_v<T, RemovedObject>) {
+            engine_->Delete(value.object);
+          } else if constexpr (std::is_same_v<T, scheduler::EffectResult>) {
+            engine_->Complete(std::move(value));
+          } else {
+            value(*engine_);
+          }
+        },
+        input);
+  }
+
+  void SendEffects() {
+    auto effects = engine_->TakeEffects();
+    if (effects.empty()) return;
+    loop_.Post(
+        [this, effects = std::make_shared<std::vector<scheduler::Effect>>(std::move(effects))] {
+          for (scheduler::Effect& effect : *effects) runner_.Run(std::move(effect));
+        });
+  }
+
+  Loop& loop_;
+  const SchedulerHostOptions options_;
+  const EngineClock clock_;
+  Mailbox mailbox_;
+
+  // The loop's.
+  RawObjects raw_;
+  EventRecorder events_;
+  EffectRunner runner_;
+  std::vector<std::unique_ptr<Reflector>> reflectors_;
+  std::set<std::string_view> listed_;  // kinds
+
+  // The engine's.
+  std::unique_ptr<scheduler::Engine> engine_;
+  bool scheduling_ = false;
+  std::thread thread_;
+
+  std::atomic<bool> synced_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SchedulerHost>> SchedulerHost::Make(Loop& loop, ApiClient& client,
+                                                           SchedulerHostOptions options) {
+  auto host = std::make_unique<Host>(loop, client, std::move(options));
+  if (auto made = host->MakeEngine(); !made) return Fail(made.error());
+  return host;
+}
+
+}  // namespace berth::kube

@@ -1,0 +1,63 @@
+// SchedulerHost: the engine in a real cluster.
+//
+// Two threads. The loop's thread watches all kinds, decodes what comes and carries out effects; the
+// engine's thread decides. They meet in a Mailbox one way and in Loop::Post the other, so decoding
+// never holds up a decision and a slow API server never holds up either.
+//
+//   watches ─▶ Reflector ─▶ Mailbox ─▶ Engine ─▶ effects ─▶ Loop::Post ─▶ EffectRunner ─▶ requests
+//                              ▲                                              │
+//                              └────────────────── results ◀──────────────────┘
+//
+// Watching starts at once; pods are scheduled between StartScheduling and Stop, so that a standby
+// knows the cluster when it takes over.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "framework/executor.h"
+#include "kube/client/api_client.h"
+#include "kube/loop.h"
+#include "kube/write/event_recorder.h"
+#include "scheduler/engine.h"
+
+namespace berth::kube {
+
+struct SchedulerHostOptions {
+  config::KubeSchedulerConfiguration config;
+  scheduler::EngineOptions engine;
+  std::string host_name;  // for events
+  // May be null; used on the engine's thread and outlive the host.
+  framework::Executor* executor = nullptr;
+  scheduler::EngineObserver* observer = nullptr;
+};
+
+class SchedulerHost {
+ public:
+  // Makes the engine; the plugins' errors come from here. `loop` and `client` outlive the host, and
+  // the loop has been stopped when the host is destroyed.
+  static Result<std::unique_ptr<SchedulerHost>> Make(Loop& loop, ApiClient& client,
+                                                     SchedulerHostOptions options);
+  virtual ~SchedulerHost() = default;
+
+  // Starts the engine's thread and the watches.
+  virtual void Start() = 0;
+  // From now on pods are scheduled, as soon as all kinds are known.
+  virtual void StartScheduling() = 0;
+  // Ends the engine's thread: what it has decided is still handed to the loop. No decision after.
+  virtual void Stop() = 0;
+
+  // All kinds have been listed and the engine has taken them up. From any thread.
+  virtual bool Synced() const = 0;
+  // The kinds that have not been listed yet. On the loop's thread.
+  virtual std::vector<std::string_view> Unsynced() const = 0;
+  // Runs `task` on the engine's thread between two cycles. From any thread.
+  virtual void Do(std::function<void(scheduler::Engine&)> task) = 0;
+  virtual EventRecorder& Events() = 0;
+};
+
+}  // namespace berth::kube

@@ -1,0 +1,102 @@
+// SchedulerOptions: what the scheduler command was asked to do, from flags and the file of
+// --config.
+//
+//   auto flags = ParseFlags(args);            // help, bad flags, positional arguments
+//   auto options = Prepare(**flags);          // gates, --version, log, validation of flags
+//   auto loaded = LoadConfig(**flags, *options);  // the file, with what flags put over it
+//   … credentials, serving, profiles …
+//   auto written = LogOrWriteConfig(*options, resolved.effective);
+//
+// in the order kube-scheduler does it, so that of several mistakes the same one is told first.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/scheduler/flags.h"
+#include "config/config.h"
+#include "config/feature_gates.h"
+#include "log/log.h"
+
+namespace berth::cli::scheduler {
+
+struct ServingOptions {
+  std::string bind_address = "0.0.0.0";
+  int port = 10259;  // 0: no server
+  std::string cert_dir;
+  std::string cert_file;
+  std::string key_file;
+  std::vector<SniCertKey> sni;
+  std::vector<std::string> cipher_suites;  // IANA names, valid; empty: the default ones
+  int min_tls_minor = 2;                   // TLS 1.x
+  bool http2 = true;
+  int http2_max_streams = 0;  // 0: the server's own
+  bool reuse_port = false;
+  bool reuse_address = false;
+};
+
+struct AuthenticationOptions {
+  std::string kubeconfig;
+  bool skip_lookup = false;
+  bool tolerate_lookup_failure = true;
+  int64_t token_cache_ttl_ns = 0;
+  std::string client_ca_file;
+  std::string requestheader_client_ca_file;
+  std::vector<std::string> allowed_names;
+  std::vector<std::string> username_headers;
+  std::vector<std::string> uid_headers;
+  std::vector<std::string> group_headers;
+  std::vector<std::string> extra_prefixes;
+};
+
+struct AuthorizationOptions {
+  std::string kubeconfig;
+  std::vector<std::string> always_allow_paths;
+  int64_t allow_cache_ttl_ns = 0;
+  int64_t deny_cache_ttl_ns = 0;
+};
+
+struct MetricsOptions {
+  std::string show_hidden_for_version;
+  std::vector<std::string> disabled;
+  std::map<std::string, std::vector<std::string>> allowed_labels;  // "metric,label" to values
+};
+
+struct SchedulerOptions {
+  config::KubeSchedulerConfiguration config;  // defaulted; validated when from a file
+  config::FeatureGates gates;
+  std::string master;
+  std::string config_file;
+  std::string write_config_to;
+  std::string version;  // to report: "v1.34.10"
+  int64_t pod_max_in_unschedulable_pods_ns = 0;
+  ServingOptions serving;
+  AuthenticationOptions authentication;
+  AuthorizationOptions authorization;
+  MetricsOptions metrics;
+  log::Options log;
+  std::vector<std::pair<std::string, std::string>> flags;  // sorted: for /flagz
+  int threads = 0;                                         // 0: one per core
+  uint64_t seed = 0;                                       // 0: drawn at start
+};
+
+// Everything before the configuration is read. Sets up the log and writes what kube-scheduler
+// writes there first: warnings about gates, the FLAG lines; then what berth accepts without acting
+// on it.
+OrExit<SchedulerOptions> Prepare(const Flags& flags);
+
+// Fills options.config. Deprecated flags count only without --config, leader election flags always.
+Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options);
+
+// Both.
+OrExit<SchedulerOptions> Complete(const Flags& flags);
+
+// At -v=2 logs the configuration profiles were built from; writes it when --write-config-to says
+// so. True: written, the command is done (exit 0).
+Result<bool> LogOrWriteConfig(const SchedulerOptions& options,
+                              const config::KubeSchedulerConfiguration& effective);
+
+}  // namespace berth::cli::scheduler

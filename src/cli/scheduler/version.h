@@ -1,0 +1,23 @@
+// Versions the scheduler command speaks of.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace berth::cli::scheduler {
+
+// The Kubernetes release whose kube-scheduler berth is, to the letter.
+inline constexpr std::string_view kKubernetesVersion = "v1.34.10";
+
+// The value of --version: "true", "false", "raw", or a version that only adds to kKubernetesVersion
+// ("v1.34.10-distro.1"). The error is kube-scheduler's.
+Result<std::string> ParseVersionFlag(const std::string& value);
+
+// What the value of --version asks to print, empty: nothing.
+std::string VersionText(const std::string& flag_value);
+// The version to report: kKubernetesVersion or what --version put in its place.
+std::string ReportedVersion(const std::string& flag_value);
+
+}  // namespace berth::cli::scheduler

@@ -1,0 +1,210 @@
+// Registry: counters, gauges and histograms, and the text Prometheus reads.
+//
+// A family is a name with a help text and label names; its series hold the values. Who counts
+// resolves a series once (With) and keeps the pointer: counting is then one relaxed store, no lock
+// and no lookup. Series live as long as the registry.
+//
+// Threads: With and WriteText may be called from any thread. A series may be changed by any thread;
+// one with a single writer may use the cheaper Own… calls. Readers see every value whole, a
+// histogram's parts from moments that may differ by what was counted while it was read.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::server {
+
+enum class Stability : uint8_t { kNone, kAlpha, kBeta, kStable };
+
+class Counter {
+ public:
+  void Add(double by = 1) { value_.fetch_add(by, std::memory_order_relaxed); }
+  // REQUIRES: this is the only thread that changes the series.
+  void OwnAdd(double by = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  double Value() const { return value_.load(std::memory_order_relaxed); }
+  void Reset() { value_.store(0, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> value_{0};
+};
+
+class Gauge {
+ public:
+  void Set(double to) { value_.store(to, std::memory_order_relaxed); }
+  void Add(double by) { value_.fetch_add(by, std::memory_order_relaxed); }
+  // REQUIRES: this is the only thread that changes the series.
+  void OwnAdd(double by) { Set(Value() + by); }
+  double Value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> value_{0};
+};
+
+class Histogram {
+ public:
+  // `bounds` ascend and outlive the histogram; a bucket for +Inf is added.
+  explicit Histogram(const std::vector<double>& bounds);
+
+  void Observe(double value);
+  // REQUIRES: this is the only thread that changes the series.
+  void OwnObserve(double value);
+  // The same for `times` equal values.
+  void OwnObserve(double value, uint64_t times);
+
+  const std::vector<double>& Bounds() const { return *bounds_; }
+  uint64_t InBucket(size_t i) const { return counts_[i].load(std::memory_order_relaxed); }
+  double Sum() const { return sum_.load(std::memory_order_relaxed); }
+  void Reset();
+
+ private:
+  size_t BucketOf(double value) const;
+
+  const std::vector<double>* bounds_;
+  std::unique_ptr<std::atomic<uint64_t>[]> counts_;  // one per bound, and +Inf
+  std::atomic<double> sum_{0};
+};
+
+struct FamilyOptions {
+  std::string name;
+  std::string help;
+  Stability stability = Stability::kNone;  // named in the help text, as Kubernetes does
+  std::vector<std::string> labels = {};    // as With takes their values
+};
+
+using LabelValues = std::initializer_list<std::string_view>;
+
+// What all families share: where their series are printed.
+class Family {
+ public:
+  explicit Family(FamilyOptions options);
+  virtual ~Family() = default;
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+
+  const std::string& Name() const { return options_.name; }
+  virtual std::string_view Type() const = 0;
+  // Nothing when there are no series. `scratch` is reused.
+  void AppendText(std::string& out);
+  // Sets counters and histograms with labels back to zero.
+  virtual void Reset() = 0;
+
+ protected:
+  friend class Registry;
+  // Label values in the order of the options; values that are not allowed become "unexpected".
+  // Returns the position of the series, made when new.
+  size_t Resolve(const std::vector<std::string_view>& values, bool* is_new);
+  virtual void AppendSeries(std::string& out, size_t series, const std::string& labels) = 0;
+  bool HasLabels() const { return !options_.labels.empty(); }
+
+  mutable std::mutex mutex_;
+
+ private:
+  FamilyOptions options_;
+  std::vector<size_t> by_name_;  // positions of labels, sorted by label name
+  std::vector<std::set<std::string, std::less<>>> allowed_;  // per label; empty: anything
+  // From the values, sorted by label name, to the position; and the printed labels of each.
+  std::map<std::vector<std::string>, size_t> series_;
+  std::vector<std::string> printed_;
+};
+
+template <class T>
+class FamilyOf final : public Family {
+ public:
+  FamilyOf(FamilyOptions options, std::vector<double> bounds = {})
+      : Family(std::move(options)), bounds_(std::move(bounds)) {
+    if (!HasLabels()) With({});
+  }
+
+  T* With(LabelValues values) { return With(std::vector<std::string_view>(values)); }
+  T* With(const std::vector<std::string_view>& values) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    bool is_new = false;
+    const size_t at = Resolve(values, &is_new);
+    if (is_new) {
+      if constexpr (std::is_same_v<T, Histogram>) {
+        held_.emplace_back(bounds_);
+      } else {
+        held_.emplace_back();
+      }
+    }
+    return &held_[at];
+  }
+  // The only series of a family without labels.
+  T* Only() { return &held_[0]; }
+
+  std::string_view Type() const override;
+  void Reset() override;
+
+ protected:
+  void AppendSeries(std::string& out, size_t series, const std::string& labels) override;
+
+ private:
+  std::vector<double> bounds_;
+  std::deque<T> held_;  // a deque: pointers stay valid
+};
+
+using CounterFamily = FamilyOf<Counter>;
+using GaugeFamily = FamilyOf<Gauge>;
+using HistogramFamily = FamilyOf<Histogram>;
+
+struct RegistryOptions {
+  std::set<std::string, std::less<>> disabled = {};  // --disabled-metrics: not printed
+  // --allow-metric-labels: "metric,label" to the values allowed.
+  std::map<std::string, std::vector<std::string>, std::less<>> allowed_labels = {};
+};
+
+class Registry {
+ public:
+  explicit Registry(RegistryOptions options = {}) : options_(std::move(options)) {}
+
+  // A family of that name that was added before is returned as it is.
+  CounterFamily& AddCounter(FamilyOptions options);
+  GaugeFamily& AddGauge(FamilyOptions options);
+  HistogramFamily& AddHistogram(FamilyOptions options, std::vector<double> bounds);
+  // Called at the start of every WriteText, on its thread, to bring values up to date.
+  void OnCollect(std::function<void()> collect);
+
+  // All families that have series, sorted by name, in the text format 0.0.4.
+  std::string WriteText();
+  // What DELETE /metrics does.
+  void Reset();
+
+ private:
+  template <class F>
+  F& Add(FamilyOptions options, std::vector<double> bounds);
+
+  RegistryOptions options_;
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Family>, std::less<>> families_;
+  std::vector<std::function<void()>> collectors_;
+};
+
+// start, start*factor, … (count of them), computed as client_golang computes them.
+std::vector<double> ExponentialBuckets(double start, double factor, size_t count);
+
+// One sample as the text format prints it: name, labels without braces (may be empty), value.
+void AppendSample(std::string& out, std::string_view name, std::string_view suffix,
+                  std::string_view labels, double value);
+// name="value", escaped.
+void AppendLabel(std::string& out, std::string_view name, std::string_view value);
+void AppendHead(std::string& out, std::string_view name, std::string_view help,
+                std::string_view type);
+// The help text as Kubernetes prints it: "[ALPHA] help".
+std::string AnnotatedHelp(Stability stability, std::string_view help);
+
+inline constexpr std::string_view kMetricsContentType =
+    "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+
+}  // namespace berth::server

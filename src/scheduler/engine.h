@@ -44,8 +44,17 @@ enum class PlantedBug : uint8_t {
   kMissedForget,  // a pod whose binding failed keeps its place on the node
 };
 
+// What kube-scheduler's feature gates change in the engine. Changes results.
+struct EngineGates {
+  bool pop_from_backoff = true;          // SchedulerPopFromBackoffQ
+  bool async_preemption = true;          // SchedulerAsyncPreemption
+  bool nominate_before_binding = false;  // NominatedNodeNameForExpectation
+  bool observed_generation = true;       // PodObservedGenerationTracking
+};
+
 struct EngineOptions {
   AlgorithmOptions algorithm;
+  EngineGates gates;
   // Changes results: --pod-max-in-unschedulable-pods-duration.
   int64_t max_in_unschedulable_ns = 300'000'000'000;
   // Changes results: how long a bound pod is believed in without the watch showing it. 0: forever.

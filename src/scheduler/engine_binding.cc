@@ -217,12 +217,16 @@ void Engine::Impl::BindDone(Binding& binding, const EffectResult& result) {
   }
   const std::string_view plugin = runtimes_[binding.profile].profile->At(binding.binder).Name();
   binding.bind_error = fmt::format("running Bind plugin \"{}\": {}", plugin, result.message);
-  if (result.code == EffectResult::Code::kError || result.code == EffectResult::Code::kNotFound) {
+  const bool unclear = result.code == EffectResult::Code::kUnknown;
+  const bool known = binding.pod != cluster::kNoPod;
+  const bool was_unclear = known && RecordOf(binding.pod).unclear_binding;
+  if (!unclear && !(result.code == EffectResult::Code::kConflict && was_unclear)) {
     BindingFailed(binding, false, binding.bind_error, binding.binder);
     return;
   }
   // It may have been bound, now or by an earlier attempt. If its room were given to another pod
   // now, the node could end up with both.
+  if (known) RecordOf(binding.pod).unclear_binding = true;
   binding.stage = Binding::Stage::kConfirm;
   EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.ref.uid, 0, 0});
 }

@@ -35,6 +35,7 @@ std::string OneNodeMessage(const Status& status) {
 }  // namespace
 
 bool Engine::Impl::Step() {
+  if (preemption_waited_for_) return false;
   const std::optional<PodId> next = queue_->Pop(now_);
   if (!next) return false;
   Attempt(*next);
@@ -88,13 +89,13 @@ void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
   failure.message = framework::FitErrorMessage(*runtime.cycle, decision_.diagnosis);
   failure.unschedulable = runtime.MaskOf(decision_.diagnosis.unschedulable_plugins);
   failure.pending = runtime.MaskOf(decision_.diagnosis.pending_plugins);
-  if (result.nomination == PostFilterResult::Nomination::kSet) StartPreemption(id, result);
-  const std::string uid = cluster_.GetPod(id).uid;
   if (result.deallocated_claim) {
     EmitAwaited(WriteObject{{*result.deallocated_claim, true}},
-                {Awaited::For::kActivate, uid, 0, 0});
+                {Awaited::For::kActivate, cluster_.GetPod(id).uid, 0, 0});
   }
-  Fail(id, failure);
+  const bool later = result.nomination == PostFilterResult::Nomination::kSet &&
+                     StartPreemption(id, result, failure);
+  if (!later) Fail(id, failure);
 }
 
 void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
@@ -129,11 +130,22 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   }
   Binding& begun = *binding;
   bindings_[begun.ref.uid] = std::move(binding);
+  if (options_.gates.nominate_before_binding) NominateBeforeBinding(begun);
   if (options_.planted_bug == PlantedBug::kDoubleAssume && ++planted_ % 7 == 0) {
     queue_->Done(id);
     queue_->Add(id, begun.profile, now_);
   }
   ProceedBinding(begun);
+}
+
+// What stands before the binding may take long: others are told where the pod is expected.
+void Engine::Impl::NominateBeforeBinding(const Binding& binding) {
+  if (binding.waits.empty() && binding.tasks.empty()) return;
+  if (cluster_.GetPod(binding.pod).nominated_node_name == binding.node_name) return;
+  PatchPodStatus patch;
+  patch.pod = binding.ref;
+  patch.nominated_node_name = binding.node_name;
+  Emit(std::move(patch));
 }
 
 // The pod counts on its node from now on, whatever the API server says how late.
@@ -257,7 +269,7 @@ void Engine::Impl::PatchFailure(PodId id, const Failure& failure) {
   condition.status = "False";
   condition.reason = failure.rejected ? "Unschedulable" : "SchedulerError";
   condition.message = failure.message;
-  condition.observed_generation = record.generation;
+  condition.observed_generation = options_.gates.observed_generation ? record.generation : 0;
   condition.last_transition_time = now_;
   const auto& before = record.scheduled;
   if (before && before->status == condition.status) {

@@ -39,6 +39,7 @@ struct PodRecord {
   bool known = false;
   bool assigned = false;         // the API server has given it a node
   bool deleted = false;          // gone from the API server; kept until its binding is over
+  bool unclear_binding = false;  // a binding got no answer, and may still be carried out
   uint8_t profile = 0;           // of a pod that is not assigned
   uint16_t condition_types = 0;  // index into condition_types_
   int64_t version = -1;
@@ -98,6 +99,19 @@ struct Binding {
   std::optional<api::Time> wake;
 };
 
+// How a scheduling attempt failed.
+struct Failure {
+  bool rejected = false;  // by plugins; else an error
+  std::string message;
+  PluginMask unschedulable = 0;
+  PluginMask pending = 0;
+  framework::PostFilterResult::Nomination nomination =
+      framework::PostFilterResult::Nomination::kClear;
+  std::string nominated_node;
+  // Of a pod whose binding failed, which the queue has let go already.
+  std::optional<queue::QueuedPod> info;
+};
+
 // Victims on their way out, so that one pod gets their node.
 struct Preemption {
   struct Victim {
@@ -115,6 +129,9 @@ struct Preemption {
   Stage stage = Stage::kClearNominations;
   size_t outstanding = 0;  // effects or victims not yet done with in this stage
   bool failed = false;
+  // Without async preemption: what is reported of the preemptor afterwards. No other pod is tried
+  // before that.
+  std::optional<Failure> afterwards;
 };
 
 // Who waits for the result of an effect.
@@ -124,19 +141,6 @@ struct Awaited {
   std::string uid;  // of the binding pod, or of the pod to activate when the effect fails
   uint64_t preemption = 0;
   size_t victim = 0;
-};
-
-// How a scheduling attempt failed.
-struct Failure {
-  bool rejected = false;  // by plugins; else an error
-  std::string message;
-  PluginMask unschedulable = 0;
-  PluginMask pending = 0;
-  framework::PostFilterResult::Nomination nomination =
-      framework::PostFilterResult::Nomination::kClear;
-  std::string nominated_node;
-  // Of a pod whose binding failed, which the queue has let go already.
-  std::optional<queue::QueuedPod> info;
 };
 
 class Engine::Impl final : public queue::QueueHost {
@@ -188,6 +192,7 @@ class Engine::Impl final : public queue::QueueHost {
   bool Step();
   void Attempt(PodId id);
   void Assume(PodId id, ProfileRuntime& runtime, NodeIndex node);
+  void NominateBeforeBinding(const Binding& binding);
   void NoFit(PodId id, ProfileRuntime& runtime);
   void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
   framework::Status RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding);
@@ -217,8 +222,11 @@ class Engine::Impl final : public queue::QueueHost {
   bool Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message);
 
   // --- Preemption (engine_preemption.cc)
-  void StartPreemption(PodId id, const framework::PostFilterResult& result);
+  // True: `failure` is reported when the victims are on their way, not now.
+  bool StartPreemption(PodId id, const framework::PostFilterResult& result, const Failure& failure);
+  void ClearNominations(uint64_t id, PodId preemptor);
   void ProceedPreemption(uint64_t id);
+  void ProceedWaited(uint64_t id);
   void Evict(uint64_t id, size_t victim);
   void DeleteVictim(uint64_t id, size_t victim);
   void VictimDone(uint64_t id, size_t victim, bool ok);
@@ -263,6 +271,7 @@ class Engine::Impl final : public queue::QueueHost {
   std::map<std::string, std::unique_ptr<Binding>, std::less<>> bindings_;  // by uid
   std::map<uint64_t, Preemption> preemptions_;
   uint64_t next_preemption_ = 1;
+  bool preemption_waited_for_ = false;
   std::multimap<api::Time, std::string> timers_;  // uids of bindings to wake
   std::multimap<api::Time, std::string> expiry_;  // uids of assumed pods
 

@@ -1,13 +1,15 @@
 // Engine: carrying out a preemption. Nominations of less important pods for the node are cleared,
 // then the victims go, the last one only after the preemptor may be queued again: so at least one
-// deletion is still to be seen that will move it.
+// deletion is still to be seen that will move it. Without async preemption the victims go first,
+// all at once, and nothing else is scheduled meanwhile.
 #include <fmt/format.h>
 
 #include "scheduler/engine_impl.h"
 
 namespace berth::scheduler {
 
-void Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& result) {
+bool Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& result,
+                                   const Failure& failure) {
   const cluster::Pod& preemptor = cluster_.GetPod(id);
   const uint64_t key = next_preemption_++;
   Preemption& preemption = preemptions_[key];
@@ -22,8 +24,25 @@ void Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
   if (observer_ != nullptr) {
     observer_->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
   }
+  if (!options_.gates.async_preemption) {
+    preemption.afterwards = failure;
+    preemption.stage = Preemption::Stage::kAllButLast;
+    preemption.outstanding = preemption.victims.size();
+    preemption_waited_for_ = true;
+    const size_t victims = preemption.victims.size();
+    for (size_t i = 0; i < victims; ++i) Evict(key, i);
+    if (victims == 0) ProceedWaited(key);
+    return true;
+  }
   cluster_.MutablePod(id).preempting = !preemption.victims.empty();
+  ClearNominations(key, id);
+  if (preemption.outstanding == 0) ProceedPreemption(key);
+  return false;
+}
 
+void Engine::Impl::ClearNominations(uint64_t id, PodId preemptor_id) {
+  Preemption& preemption = preemptions_[id];
+  const cluster::Pod& preemptor = cluster_.GetPod(preemptor_id);
   const auto* nominated = cluster_.Nominated().On(cluster_.Strings().Intern(preemption.node));
   if (nominated != nullptr) {
     for (const PodId other : *nominated) {
@@ -32,15 +51,39 @@ void Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
       if (pod.nominated_node_name.empty()) continue;
       ++preemption.outstanding;
       EmitAwaited(PatchPodStatus{RefOf(pod), std::nullopt, std::string()},
-                  {Awaited::For::kNomination, "", key, 0});
+                  {Awaited::For::kNomination, "", id, 0});
     }
   }
-  if (preemption.outstanding == 0) ProceedPreemption(key);
+}
+
+void Engine::Impl::ProceedWaited(uint64_t id) {
+  Preemption& preemption = preemptions_[id];
+  const PodId preemptor = cluster_.FindPod(preemption.preemptor.uid);  // it may be gone by now
+  if (preemption.stage == Preemption::Stage::kAllButLast && !preemption.failed &&
+      preemptor != cluster::kNoPod) {
+    preemption.stage = Preemption::Stage::kClearNominations;
+    ClearNominations(id, preemptor);
+    if (preemption.outstanding > 0) return;
+  }
+  const Preemption finished = std::move(preemption);
+  preemptions_.erase(id);
+  preemption_waited_for_ = false;
+  if (preemptor == cluster::kNoPod) return;
+  Failure failure = *finished.afterwards;
+  if (finished.failed) {
+    failure.nomination = framework::PostFilterResult::Nomination::kClear;
+    failure.nominated_node.clear();
+  }
+  Fail(preemptor, failure);
 }
 
 // The stage is over: begins the next.
 void Engine::Impl::ProceedPreemption(uint64_t id) {
   Preemption& preemption = preemptions_[id];
+  if (preemption.afterwards) {
+    ProceedWaited(id);
+    return;
+  }
   if (preemption.victims.empty()) {
     FinishPreemption(id);
     return;
@@ -83,7 +126,7 @@ void Engine::Impl::Evict(uint64_t id, size_t victim) {
   condition.reason = "PreemptionByScheduler";
   condition.message =
       preemption.scheduler_name + ": preempting to accommodate a higher priority pod";
-  condition.observed_generation = evicted.generation;
+  condition.observed_generation = options_.gates.observed_generation ? evicted.generation : 0;
   condition.last_transition_time = now_;
   EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt,
                              condition_types_[evicted.condition_types]},

@@ -198,13 +198,68 @@ TEST_F(EngineTest, ABindingThatWasNotCarriedOutIsTriedAgain) {
   PutNode(MakeNode("a").Cpu("1"));
   PutPod(Small("p"));
   Run();
-  Answer("bind p", EffectResult::Code::kConflict);
+  Answer("bind p", EffectResult::Code::kUnknown);
   Run();
   Answer("read p", EffectResult::Code::kOk, api::Pod(Small("p")));
   Run();
   EXPECT_EQ(engine_->WhereIs("p"), "error-backoff");
   Sleep(3);
   EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+}
+
+TEST_F(EngineTest, AConflictIsAClearAnswerUnlessAnEarlierBindingHadNone) {
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("p"));
+  Run();
+  Answer("bind p", EffectResult::Code::kConflict);
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("event p FailedScheduling"), HasSubstr("patch p")));
+  Sleep(3);
+  Run();
+  Answer("bind p", EffectResult::Code::kUnknown);
+  Run();
+  Answer("read p", EffectResult::Code::kOk, api::Pod(Small("p")));
+  Sleep(5);
+  EXPECT_THAT(Run(), ::testing::Contains("bind p to a"));
+  Answer("bind p", EffectResult::Code::kConflict);
+  EXPECT_THAT(Run(), ElementsAre("read p"));
+}
+
+TEST_F(EngineTest, WithoutAsyncPreemptionVictimsGoFirstAndNobodyElseIsTried) {
+  EngineOptions options;
+  options.gates.async_preemption = false;
+  Make(options);
+  PutNode(MakeNode("a").Cpu("2"));
+  PutPod(Small("v1").On("a"));
+  PutPod(Small("v2").On("a"));
+  PutPod(MakePod("high").Requests("cpu", "2").Priority(10));
+  PutPod(MakePod("other").Requests("cpu", "0"));
+  EXPECT_THAT(Run(), ElementsAre("patch v1 DisruptionTarget=True/PreemptionByScheduler",
+                                 "patch v2 DisruptionTarget=True/PreemptionByScheduler"));
+  Answer("patch v1");
+  Answer("patch v2");
+  EXPECT_THAT(Run(), ElementsAre("delete v1", "delete v2"));
+  Answer("delete v1");
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("event v1 Preempted")));
+  Answer("delete v2");
+  EXPECT_THAT(Run(),
+              ElementsAre(HasSubstr("event v2 Preempted"), HasSubstr("event high FailedScheduling"),
+                          HasSubstr("nominated=a"), "bind other to a"));
+}
+
+TEST_F(EngineTest, APreemptorThatIsDeletedMeanwhileIsForgotten) {
+  EngineOptions options;
+  options.gates.async_preemption = false;
+  Make(options);
+  PutNode(MakeNode("a").Cpu("1"));
+  PutPod(Small("v").On("a"));
+  PutPod(Small("high").Priority(10));
+  Run();
+  engine_->Delete(api::Pod(Small("high")));
+  Answer("patch v");
+  Run();
+  Answer("delete v");
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("event v Preempted")));
+  EXPECT_THAT(engine_->Invariants(), IsEmpty());
 }
 
 TEST_F(EngineTest, APodDeletedWhileBoundLeavesItsNode) {
@@ -235,7 +290,7 @@ TEST_F(EngineTest, APodBoundElsewhereKeepsItsNode) {
   PutNode(MakeNode("a").Cpu("1"));
   PutPod(Small("p"));
   Run();
-  Answer("bind p", EffectResult::Code::kConflict);
+  Answer("bind p", EffectResult::Code::kUnknown);
   PutNode(MakeNode("b").Cpu("1"));
   Run();
   api::Pod elsewhere = Small("p").On("b");
@@ -253,7 +308,7 @@ TEST_F(EngineTest, AReadOlderThanThePodsEndDoesNotBringItBack) {
   PutNode(MakeNode("b").Cpu("1").Taint("full", "NoSchedule"));
   PutPod(Small("p"));
   Run();
-  Answer("bind p", EffectResult::Code::kConflict);
+  Answer("bind p", EffectResult::Code::kUnknown);
   EXPECT_THAT(Run(), ElementsAre("read p"));
   api::Pod elsewhere = Small("p").On("b");
   PutPod(elsewhere);

@@ -51,9 +51,11 @@ def berth_kubeconfig(cluster):
 
 @pytest.fixture(scope="session")
 def main_scheduler(cluster, berth_kubeconfig):
-    """The scheduler most tests use: three profiles, default leader election, deploy/'s rights and no others."""
+    """The scheduler most tests use: three profiles, leader election, deploy/'s rights and no others."""
     scheduler = cluster.scheduler(
-        "main", kubeconfig=berth_kubeconfig, leader_elect=True, serve=True, flags=["-v=2"],
+        "main", kubeconfig=berth_kubeconfig, leader_elect=True, serve=True,
+        # Patient with its lease: other tests restart the API server under it.
+        flags=["-v=2", "--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=60s"],
         profiles=[{"schedulerName": "default-scheduler"}, PACKED, NO_SPREAD])
     yield scheduler
     cpu, rss = scheduler.sample()

@@ -49,6 +49,8 @@ class World:
         full = f"{self.namespace}-{name}"
         self.cluster.core.create_persistent_volume(objects.local_volume(full, storage_class, nodes, **options))
         self.cleanups.append(lambda: self.cluster.core.delete_persistent_volume(full))
+        if not options.get("claim_ref"):  # the volume controller's part
+            self.cluster.core.patch_persistent_volume_status(full, {"status": {"phase": "Available"}})
         return full
 
     def storage_class(self, name, provisioner="kubernetes.io/no-provisioner", **options):
@@ -125,6 +127,14 @@ class World:
         except AssertionError:
             raise AssertionError(f"{name}: wanted {reason} {note!r}, events: "
                                  f"{[(e['reason'], e['note']) for e in self.events(name)]}") from None
+
+    def nominated(self, name, timeout=30):
+        """Waits for status.nominatedNodeName."""
+        return until(f"{name} nominated", lambda: self.get(name)["status"].get("nominatedNodeName"), timeout)
+
+    def terminating(self, *names, timeout=30):
+        until(f"{names} terminating",
+              lambda: all(p and p["metadata"].get("deletionTimestamp") for p in map(self.exists, names)), timeout)
 
     def gone(self, name, timeout=30):
         until(f"{name} gone", lambda: self.exists(name) is None, timeout)

@@ -53,6 +53,7 @@ struct Options {
   std::string vmodule = {};  // "pattern=N,…": verbosity by file name without its ending
   bool json = false;
   int fd = 2;
+  int info_fd = -1;  // for all lines but errors; -1: fd
 };
 
 // Called before threads start. Refuses a malformed vmodule.

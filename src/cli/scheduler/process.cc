@@ -1,0 +1,220 @@
+// Process: see process.h.
+#include "cli/scheduler/process.h"
+
+#include <atomic>
+#include <future>
+#include <random>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/scheduler/stop_signal.h"
+#include "cli/worker_pool.h"
+#include "kube/client/rest_client.h"
+#include "kube/election/leader_elector.h"
+#include "kube/host/scheduler_host.h"
+
+namespace berth::cli::scheduler {
+namespace {
+
+constexpr kube::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
+
+std::string HostName() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "localhost";
+  return name;
+}
+
+// "vm_a322311d-24f0-491d-99cf-51595c5a7341": never the same twice.
+std::string Identity(const std::string& host_name) {
+  std::random_device random;
+  uint32_t words[4] = {random(), random(), random(), random()};
+  words[1] = (words[1] & 0xffff0fffu) | 0x00004000u;  // a random (version 4) uuid
+  words[2] = (words[2] & 0x3fffffffu) | 0x80000000u;
+  return fmt::format("{}_{:08x}-{:04x}-{:04x}-{:04x}-{:04x}{:08x}", host_name, words[0],
+                     words[1] >> 16, words[1] & 0xffff, words[2] >> 16, words[2] & 0xffff,
+                     words[3]);
+}
+
+std::string UserAgent(const std::string& version, std::string_view suffix) {
+  std::string agent = fmt::format("kube-scheduler/{} (linux/amd64) kubernetes/berth", version);
+  if (!suffix.empty()) agent.append("/").append(suffix);
+  return agent;
+}
+
+berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options) {
+  berth::scheduler::EngineOptions engine;
+  engine.algorithm.percentage_of_nodes_to_score =
+      options.config.percentage_of_nodes_to_score.value_or(0);
+  engine.algorithm.seed = options.seed != 0 ? options.seed : std::random_device()();
+  engine.max_in_unschedulable_ns = options.pod_max_in_unschedulable_pods_ns;
+  engine.gates.pop_from_backoff = options.gates.Enabled("SchedulerPopFromBackoffQ");
+  engine.gates.async_preemption = options.gates.Enabled("SchedulerAsyncPreemption");
+  engine.gates.nominate_before_binding = options.gates.Enabled("NominatedNodeNameForExpectation");
+  engine.gates.observed_generation = options.gates.Enabled("PodObservedGenerationTracking");
+  return engine;
+}
+
+class RunningProcess final : public Process {
+ public:
+  explicit RunningProcess(SchedulerOptions options)
+      : options_(std::move(options)), host_name_(HostName()) {}
+
+  ~RunningProcess() override {
+    if (host_) host_->Stop();
+    StopLoop();
+  }
+
+  Result<void> Init() {
+    loop_ = kube::MakeSystemLoop();
+    const auto& connection = options_.config.client_connection;
+    auto client = kube::LoadClientConfig(connection.kubeconfig, options_.master);
+    if (!client) return Fail(client.error());
+    auto credentials = kube::MakeCredentials(*loop_, *client);
+    if (!credentials) return Fail(credentials.error());
+
+    kube::RestClientOptions rest;
+    rest.user_agent = UserAgent(options_.version, "scheduler");
+    rest.accept = connection.accept_content_types;
+    rest.content_type = connection.content_type;
+    rest.qps = static_cast<float>(connection.qps);
+    rest.burst = connection.burst;
+    auto scheduler_client = kube::MakeRestClient(*loop_, *client, *credentials, rest);
+    if (!scheduler_client) return Fail(scheduler_client.error());
+    client_ = std::move(*scheduler_client);
+
+    if (auto made = MakeHost(); !made) return Fail(made.error());
+    return options_.config.leader_election.leader_elect ? MakeElector(*client, *credentials, rest)
+                                                        : Result<void>();
+  }
+
+  const config::KubeSchedulerConfiguration& EffectiveConfig() const override { return effective_; }
+
+  Result<int> Run() override {
+    log::Info(0, "Starting Kubernetes Scheduler",
+              {{"version", options_.version}, {"implementation", "berth"}});
+    loop_thread_ = std::thread([this] { loop_->Run(); });
+    host_->Start();
+    if (elector_) {
+      loop_->Post([this] { ElectWhenSynced(); });
+    } else {
+      host_->StartScheduling();
+    }
+    const StopSignal::Reason reason = stop_.Wait();
+    return reason == StopSignal::Reason::kAsked ? Terminate() : LeaseLost();
+  }
+
+ private:
+  Result<void> MakeHost() {
+    auto resolved = config::Resolve(options_.config);
+    if (!resolved) return Fail(resolved.error());
+    effective_ = resolved->effective;
+    const size_t threads =
+        options_.threads > 0 ? options_.threads : std::thread::hardware_concurrency();
+    if (threads > 1) pool_ = std::make_unique<WorkerPool>(threads);
+    kube::SchedulerHostOptions host;
+    host.config = options_.config;
+    host.engine = EngineOptionsOf(options_);
+    host.host_name = host_name_;
+    host.executor = pool_.get();
+    auto made = kube::SchedulerHost::Make(*loop_, *client_, std::move(host));
+    if (!made) return Fail(made.error());
+    host_ = std::move(*made);
+    return {};
+  }
+
+  Result<void> MakeElector(const kube::ClientConfig& client,
+                           std::shared_ptr<kube::Credentials> credentials,
+                           kube::RestClientOptions rest) {
+    const auto& config = options_.config.leader_election;
+    if (config.resource_lock != "leases") {
+      return Fail(
+          fmt::format("couldn't create resource lock: {} lock is removed, migrate to leases",
+                      config.resource_lock));
+    }
+    rest.user_agent = UserAgent(options_.version, "leader-election");
+    rest.timeout = kube::Nanoseconds(config.renew_deadline.ns / 2);
+    auto lease_client = kube::MakeRestClient(*loop_, client, std::move(credentials), rest);
+    if (!lease_client) return Fail(lease_client.error());
+    lease_client_ = std::move(*lease_client);
+
+    kube::LeaderCallbacks callbacks;
+    callbacks.started_leading = [this] { host_->StartScheduling(); };
+    callbacks.stopped_leading = [this] { stop_.Tell(); };
+    callbacks.new_leader = [](std::string_view) {};
+    callbacks.record = [this, config](std::string_view uid, std::string_view version,
+                                      std::string_view message) {
+      host_->Events().RecordLeaderElection(config.resource_namespace, config.resource_name, uid,
+                                           version, message);
+    };
+    auto elector = kube::LeaderElector::Make(*loop_, *lease_client_, config, Identity(host_name_),
+                                             std::move(callbacks));
+    if (!elector) return Fail("couldn't create leader elector: " + elector.error().Message());
+    elector_ = std::move(*elector);
+    return {};
+  }
+
+  // A standby that does not know the cluster would be a bad leader.
+  void ElectWhenSynced() {
+    if (host_->Synced()) {
+      elector_->Start();
+    } else {
+      loop_->After(std::chrono::milliseconds(20), [this] { ElectWhenSynced(); });
+    }
+  }
+
+  // SIGTERM: the Lease is given up, so that another can take over at once.
+  int Terminate() {
+    host_->Stop();
+    if (elector_) Release();
+    StopLoop();
+    log::Info(0, "Requested to terminate, exiting");
+    return elector_ ? 0 : 1;
+  }
+
+  int LeaseLost() {
+    host_->Stop();
+    StopLoop();
+    log::Error("", "Leaderelection lost");
+    return 1;
+  }
+
+  void Release() {
+    std::promise<void> released;
+    auto done = released.get_future();
+    loop_->Post([&] { elector_->Release([&] { released.set_value(); }); });
+    if (done.wait_for(kReleaseTimeout) != std::future_status::ready) {
+      log::Error("timed out", "Failed to release lock");
+      _exit(0);  // the loop still refers to what is here
+    }
+  }
+
+  void StopLoop() {
+    if (!loop_thread_.joinable()) return;
+    loop_->Stop();
+    loop_thread_.join();
+  }
+
+  SchedulerOptions options_;
+  const std::string host_name_;
+  config::KubeSchedulerConfiguration effective_;
+  StopSignal stop_;  // before any thread
+  std::unique_ptr<kube::SystemLoop> loop_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<kube::ApiClient> lease_client_;
+  std::unique_ptr<WorkerPool> pool_;
+  std::unique_ptr<kube::SchedulerHost> host_;
+  std::unique_ptr<kube::LeaderElector> elector_;
+  std::thread loop_thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Process>> Process::Make(SchedulerOptions options) {
+  auto process = std::make_unique<RunningProcess>(std::move(options));
+  if (auto made = process->Init(); !made) return Fail(made.error());
+  return process;
+}
+
+}  // namespace berth::cli::scheduler

@@ -1,4 +1,5 @@
 #include "api/proto.h"
+#include "api/proto_field.h"
 #include "api/protozero.h"
 
 namespace berth::api {
@@ -27,6 +28,8 @@ class Encoder {
     }
   }
 
+  void Value(pbf_writer& writer, uint32_t tag, const TypeInfo& type, const void* value);
+
  private:
   template <class F>
   void Message(pbf_writer& writer, uint32_t tag, F content) {
@@ -38,7 +41,6 @@ class Encoder {
     if (out_.size() == before) writer.add_message(tag, std::string_view());
   }
 
-  void Value(pbf_writer& writer, uint32_t tag, const TypeInfo& type, const void* value);
   void MapEntries(pbf_writer& writer, uint32_t tag, const TypeInfo& type, const void* value);
 
   std::string& out_;
@@ -131,6 +133,11 @@ void Encoder::Value(pbf_writer& writer, uint32_t tag, const TypeInfo& type, cons
 void EncodeProto(const TypeInfo& type, const void* value, std::string& out) {
   pbf_writer writer(out);
   Encoder(out).Fields(writer, type, value);
+}
+
+void EncodeProtoField(uint32_t number, const TypeInfo& type, const void* value, std::string& out) {
+  pbf_writer writer(out);
+  Encoder(out).Value(writer, number, type, value);
 }
 
 }  // namespace berth::api

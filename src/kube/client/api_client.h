@@ -28,6 +28,8 @@ struct ApiRequest {
   // A request that waits for another request to be safe to give up: not held back by the client's
   // rate (leases have a client of their own).
   bool unlimited = false;
+  // Instead of the client's own, for objects whose bytes are wanted: "" is the client's own.
+  std::string accept = {};
 };
 
 struct ApiResponse {

@@ -1,0 +1,116 @@
+#include "kube/kinds.h"
+
+#include <algorithm>
+#include <array>
+
+namespace berth::kube {
+
+namespace {
+
+constexpr std::string_view kUnfinishedPods =
+    "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
+
+constexpr std::array kWatched{
+    Kind{"Pod", "v1", "pods", true, kUnfinishedPods},
+    Kind{"Node", "v1", "nodes", false},
+    Kind{"Namespace", "v1", "namespaces", false},
+    Kind{"Service", "v1", "services"},
+    Kind{"PersistentVolume", "v1", "persistentvolumes", false},
+    Kind{"PersistentVolumeClaim", "v1", "persistentvolumeclaims"},
+    Kind{"ReplicationController", "v1", "replicationcontrollers"},
+    Kind{"ReplicaSet", "apps/v1", "replicasets"},
+    Kind{"StatefulSet", "apps/v1", "statefulsets"},
+    Kind{"PodDisruptionBudget", "policy/v1", "poddisruptionbudgets"},
+    Kind{"StorageClass", "storage.k8s.io/v1", "storageclasses", false},
+    Kind{"CSINode", "storage.k8s.io/v1", "csinodes", false},
+    Kind{"CSIDriver", "storage.k8s.io/v1", "csidrivers", false},
+    Kind{"CSIStorageCapacity", "storage.k8s.io/v1", "csistoragecapacities"},
+    Kind{"VolumeAttachment", "storage.k8s.io/v1", "volumeattachments", false},
+    Kind{"ResourceClaim", "resource.k8s.io/v1", "resourceclaims"},
+    Kind{"ResourceSlice", "resource.k8s.io/v1", "resourceslices", false},
+    Kind{"DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
+};
+
+constexpr std::array kWritten{
+    Kind{"Lease", "coordination.k8s.io/v1", "leases"},
+    Kind{"Event", "events.k8s.io/v1", "events"},
+    Kind{"Binding", "v1", "bindings"},
+};
+
+constexpr std::string_view kHex = "0123456789ABCDEF";
+
+bool IsUnreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.' || c == '~';
+}
+
+void AppendEscaped(std::string& out, std::string_view value, bool plus) {
+  for (const char c : value) {
+    if (IsUnreserved(c)) {
+      out += c;
+    } else if (c == ' ' && plus) {
+      out += '+';
+    } else {
+      const auto byte = static_cast<uint8_t>(c);
+      out += '%';
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+}
+
+void AppendSegment(std::string& path, std::string_view segment) {
+  path += '/';
+  AppendEscaped(path, segment, false);
+}
+
+std::string Root(const Kind& kind) {
+  const bool core = kind.api_version.find('/') == std::string_view::npos;
+  return (core ? "/api/" : "/apis/") + std::string(kind.api_version);
+}
+
+}  // namespace
+
+std::span<const Kind> WatchedKinds() { return kWatched; }
+
+const Kind* FindKind(std::string_view kind) {
+  const auto is = [&](const Kind& row) { return row.kind == kind; };
+  if (auto it = std::find_if(kWatched.begin(), kWatched.end(), is); it != kWatched.end()) {
+    return &*it;
+  }
+  const auto it = std::find_if(kWritten.begin(), kWritten.end(), is);
+  return it != kWritten.end() ? &*it : nullptr;
+}
+
+std::string CollectionPath(const Kind& kind) {
+  std::string path = Root(kind);
+  AppendSegment(path, kind.plural);
+  return path;
+}
+
+std::string NamespacePath(const Kind& kind, std::string_view namespace_) {
+  std::string path = Root(kind);
+  if (kind.namespaced && !namespace_.empty()) {
+    path += "/namespaces";
+    AppendSegment(path, namespace_);
+  }
+  AppendSegment(path, kind.plural);
+  return path;
+}
+
+std::string ObjectPath(const Kind& kind, std::string_view namespace_, std::string_view name,
+                       std::string_view subresource) {
+  std::string path = NamespacePath(kind, namespace_);
+  AppendSegment(path, name);
+  if (!subresource.empty()) AppendSegment(path, subresource);
+  return path;
+}
+
+std::string QueryEscape(std::string_view value) {
+  std::string out;
+  out.reserve(value.size());
+  AppendEscaped(out, value, true);
+  return out;
+}
+
+}  // namespace berth::kube

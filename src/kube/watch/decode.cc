@@ -1,0 +1,158 @@
+#include "kube/watch/decode.h"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "api/json.h"
+#include "api/proto.h"
+#include "kube/client/api_client.h"
+
+namespace berth::kube {
+
+namespace {
+
+struct JsonList {
+  api::ListMeta metadata;
+  std::vector<api::RawJson> items;
+
+  static const api::TypeInfo& Type() {
+    static const api::TypeInfo type = api::Describe<JsonList>("List")
+                                          .Field(1, "metadata", &JsonList::metadata)
+                                          .Field(2, "items", &JsonList::items)
+                                          .Build();
+    return type;
+  }
+};
+
+struct JsonEvent {
+  std::string type;
+  api::RawJson object;
+
+  static const api::TypeInfo& Type() {
+    static const api::TypeInfo info = api::Describe<JsonEvent>("WatchEvent")
+                                          .Field(1, "type", &JsonEvent::type)
+                                          .Field(2, "object", &JsonEvent::object)
+                                          .Build();
+    return info;
+  }
+};
+
+Result<api::Object> DecodeMessage(const Kind& kind, std::string_view message) {
+  const api::ObjectKind* row = api::FindObjectKind(kind.api_version, kind.kind);
+  if (!row) return Fail(fmt::format("{} {} is not a known kind", kind.api_version, kind.kind));
+  api::Object object;
+  if (auto ok = api::DecodeProto(row->type(), row->emplace(object), message); !ok) {
+    return Fail(std::move(ok.error()));
+  }
+  return object;
+}
+
+Result<api::ListMeta> DecodeProtoList(const Kind& kind, std::string_view body,
+                                      const ItemConsumer& consume, const BadItemConsumer& bad) {
+  auto envelope = api::UnwrapEnvelope(body);
+  if (!envelope) return Fail(std::move(envelope.error()));
+  if (envelope->kind != std::string(kind.kind) + "List") {
+    return Fail(fmt::format("the server answered with a {} where a list of {} was asked for",
+                            envelope->kind.substr(0, 64), kind.kind));
+  }
+  return api::ForEachListItem(envelope->raw, [&](std::string_view item) -> Result<void> {
+    auto object = DecodeMessage(kind, item);
+    if (object) {
+      consume(std::move(*object), item);
+    } else {
+      bad(object.error());
+    }
+    return {};
+  });
+}
+
+Result<api::ListMeta> DecodeJsonList(const Kind& kind, std::string_view body,
+                                     const ItemConsumer& consume, const BadItemConsumer& bad) {
+  auto list = api::FromJson<JsonList>(body);
+  if (!list) return Fail(std::move(list.error()));
+  api::JsonDecoder decoder;
+  for (api::RawJson& item : list->items) {
+    auto object = api::DecodeObjectAs(kind.api_version, kind.kind, item.text, decoder);
+    if (object) {
+      consume(std::move(*object), {});
+    } else {
+      bad(object.error());
+    }
+    item.text = {};
+  }
+  return std::move(list->metadata);
+}
+
+Result<WatchEvent::Type> ParseType(std::string_view type) {
+  if (type == "ADDED") return WatchEvent::Type::kAdded;
+  if (type == "MODIFIED") return WatchEvent::Type::kModified;
+  if (type == "DELETED") return WatchEvent::Type::kDeleted;
+  if (type == "BOOKMARK") return WatchEvent::Type::kBookmark;
+  if (type == "ERROR") return WatchEvent::Type::kError;
+  return Fail(fmt::format("unknown type of watch event: {}", type.substr(0, 64)));
+}
+
+// An ERROR carries a Status, everything else the kind that is watched.
+Result<void> CheckKind(const Kind& kind, const WatchEvent& event) {
+  const bool error = event.type == WatchEvent::Type::kError;
+  const std::string_view want = error ? api::Status::kKind : kind.kind;
+  const std::string_view got = api::KindOf(event.object);
+  const bool known = !std::holds_alternative<api::UnknownObject>(event.object);
+  if (got == want && known) return {};
+  return Fail(fmt::format("unexpected watch event object type: {} instead of {}", got, want));
+}
+
+Result<WatchEvent> DecodeProtoEvent(std::string_view bytes) {
+  auto frame = api::DecodeWatchFrame(bytes);
+  if (!frame) return Fail(std::move(frame.error()));
+  auto type = ParseType(frame->type);
+  if (!type) return Fail(std::move(type.error()));
+  auto envelope = api::UnwrapEnvelope(frame->object);
+  if (!envelope) return Fail(std::move(envelope.error()));
+  auto object = api::DecodeObjectProto(frame->object);
+  if (!object) return Fail(std::move(object.error()));
+  return WatchEvent{*type, std::move(*object), envelope->raw};
+}
+
+Result<WatchEvent> DecodeJsonEvent(std::string_view text) {
+  auto frame = api::FromJson<JsonEvent>(text);
+  if (!frame) return Fail(std::move(frame.error()));
+  auto type = ParseType(frame->type);
+  if (!type) return Fail(std::move(type.error()));
+  auto object = api::DecodeObject(frame->object.text);
+  if (!object) return Fail(std::move(object.error()));
+  return WatchEvent{*type, std::move(*object)};
+}
+
+}  // namespace
+
+bool IsProtobuf(std::string_view content_type) { return content_type.starts_with(kProtobuf); }
+
+Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type,
+                                 std::string_view body) {
+  auto object = IsProtobuf(content_type) ? api::DecodeObjectProto(body) : api::DecodeObject(body);
+  if (object && api::KindOf(*object) != kind.kind) {
+    return Fail(fmt::format("the server answered with a {} where a {} was asked for",
+                            api::KindOf(*object).substr(0, 64), kind.kind));
+  }
+  return object;
+}
+
+Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,
+                                 std::string_view body, const ItemConsumer& consume,
+                                 const BadItemConsumer& bad) {
+  return IsProtobuf(content_type) ? DecodeProtoList(kind, body, consume, bad)
+                                  : DecodeJsonList(kind, body, consume, bad);
+}
+
+Result<WatchEvent> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
+                                    std::string_view frame) {
+  auto event = IsProtobuf(content_type) ? DecodeProtoEvent(frame) : DecodeJsonEvent(frame);
+  if (!event) return event;
+  if (auto ok = CheckKind(kind, *event); !ok) return Fail(std::move(ok.error()));
+  return event;
+}
+
+}  // namespace berth::kube

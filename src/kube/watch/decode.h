@@ -1,0 +1,45 @@
+// What lists and watches carry, decoded: protobuf or JSON, as the content type says.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/meta.h"
+#include "api/object.h"
+#include "base/error.h"
+#include "kube/kinds.h"
+
+namespace berth::kube {
+
+// Accept of requests whose answer's bytes are kept, whatever the client's own content type is.
+inline constexpr std::string_view kAcceptProtobuf = "application/vnd.kubernetes.protobuf, */*";
+
+bool IsProtobuf(std::string_view content_type);
+
+// One object alone, as the answer to a GET, PUT or POST. `kind` is what it must be.
+Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type,
+                                 std::string_view body);
+
+// Called for every object of a list that can be decoded; `raw` is its protobuf message, "" when the
+// list is JSON.
+using ItemConsumer = std::function<void(api::Object object, std::string_view raw)>;
+// Called for every one that cannot.
+using BadItemConsumer = std::function<void(const Error& error)>;
+
+// The list's metadata. Fails when the list itself is malformed.
+Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,
+                                 std::string_view body, const ItemConsumer& consume,
+                                 const BadItemConsumer& bad);
+
+struct WatchEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark, kError };
+  Type type = Type::kError;
+  api::Object object = {};    // a Status for kError; with kBookmark only metadata counts
+  std::string_view raw = {};  // its protobuf message, in the frame; "" for JSON
+};
+Result<WatchEvent> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
+                                    std::string_view frame);
+
+}  // namespace berth::kube

@@ -1,0 +1,389 @@
+#include "kube/watch/reflector.h"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "api/proto_merge.h"
+#include "api/time.h"
+#include "kube/watch/backoff.h"
+#include "kube/watch/decode.h"
+#include "log/log.h"
+
+namespace berth::kube {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr int kPageSize = 500;
+constexpr int64_t kMinWatchSeconds = 300;
+// A watch shorter than this without an event is taken for a failure.
+constexpr Nanoseconds kShortWatch = seconds(1);
+// Short watches in a row that are followed by the next at once.
+constexpr int kFreeShortWatches = 2;
+// How long after its time a watch may end before it is given up.
+constexpr Nanoseconds kWatchGrace = seconds(30);
+
+// "*v1.Pod", as logs name the type.
+std::string TypeName(const Kind& kind) {
+  const std::string_view version = kind.api_version.substr(kind.api_version.find('/') + 1);
+  return fmt::format("*{}.{}", version, kind.kind);
+}
+
+void AddParameter(std::string& query, std::string_view name, std::string_view value) {
+  if (!query.empty()) query += '&';
+  query.append(name).append("=").append(value);
+}
+
+bool IsExpired(int code, std::string_view reason) {
+  return code == 410 || reason == "Expired" || reason == "Gone";
+}
+
+bool IsTooLargeVersion(const ApiResponse& response) {
+  return response.message.find("Too large resource version") != std::string::npos;
+}
+
+}  // namespace
+
+class Reflector::Impl final : public WatchSink {
+ public:
+  Impl(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw)
+      : kind_(kind),
+        type_(TypeName(kind)),
+        loop_(loop),
+        client_(client),
+        sink_(sink),
+        raw_(raw && RawObjects::Keeps(kind.kind) ? raw : nullptr) {}
+
+  void Start() {
+    if (running_) return;
+    running_ = true;
+    log::Info(3, "Starting reflector", {{"type", type_}});
+    List();
+  }
+  void Stop() {
+    if (!running_) return;
+    running_ = false;
+    client_.Cancel(std::exchange(request_, 0));
+    loop_.Cancel(std::exchange(timer_, 0));
+    log::Info(3, "Stopping reflector", {{"type", type_}});
+  }
+  bool Synced() const { return synced_; }
+
+  void OnStarted(std::string_view content_type) override {
+    watch_started_ = true;
+    content_type_ = content_type;
+  }
+  void OnFrame(std::string_view frame) override;
+  void OnEnd(const ApiResponse& why) override;
+
+ private:
+  struct RawItem {
+    std::string namespace_;
+    std::string name;
+    RawObjects::Entry entry;
+  };
+  // A list on its way, page by page.
+  struct Listing {
+    std::string version;    // asked for
+    int limit = 0;          // 0: none
+    bool fallback = false;  // the second try, after the version was not to be had
+    bool paged = false;     // it came in several pages
+    std::vector<api::Object> objects;
+    std::vector<RawItem> raw;
+  };
+
+  ApiRequest Request(std::string query) const {
+    ApiRequest request;
+    request.path = CollectionPath(kind_);
+    request.query = std::move(query);
+    if (raw_) request.accept = kAcceptProtobuf;
+    return request;
+  }
+  void After(Nanoseconds delay, void (Impl::*next)()) {
+    loop_.Cancel(timer_);
+    timer_ = loop_.After(delay, [this, next] {
+      timer_ = 0;
+      (this->*next)();
+    });
+  }
+  void ListLater() { After(backoff_.Next(loop_), &Impl::List); }
+  void WatchLater() { After(backoff_.Next(loop_), &Impl::Watch); }
+
+  void List();
+  void SendPage(std::string_view continue_);
+  void OnPage(const ApiResponse& response, bool first);
+  void OnListFailed(const ApiResponse& response, bool first);
+  void FailList(std::string_view message);
+  void Collect(api::Object object, std::string_view raw);
+  void TakeList(api::ListMeta meta);
+
+  void Watch();
+  void OnWatchRefused(const ApiResponse& why);
+  void OnWatchEnded();
+  void OnWatchOverdue();
+  void OnWatchError(const api::Status& status);
+  void Take(WatchEvent event);
+  void KeepRaw(const api::ObjectMeta& meta, std::string_view raw);
+  // The watch is over; what follows is up to the caller.
+  void EndWatch() {
+    client_.Cancel(std::exchange(request_, 0));
+    loop_.Cancel(std::exchange(timer_, 0));
+  }
+
+  const Kind kind_;
+  const std::string type_;
+  Loop& loop_;
+  ApiClient& client_;
+  ObjectSink& sink_;
+  RawObjects* const raw_;  // null: this kind's bytes are not kept
+
+  bool running_ = false;
+  bool synced_ = false;
+  bool paged_ = false;                // the server has no watch cache: it pages lists
+  bool version_unavailable_ = false;  // the last list could not have version_
+  std::string version_;               // the last one seen
+  Backoff backoff_;
+  ApiClient::Id request_ = 0;  // the list or watch under way
+  Loop::TimerId timer_ = 0;    // the pause, or the end of the watch's patience
+
+  Listing listing_;
+
+  bool watch_started_ = false;
+  std::string content_type_;
+  Nanoseconds watch_since_{0};
+  uint64_t watch_events_ = 0;
+  int short_watches_ = 0;  // in a row
+};
+
+// ---- Lists
+
+void Reflector::Impl::List() {
+  listing_ = {};
+  if (!version_unavailable_) listing_.version = version_.empty() ? "0" : version_;
+  // Only lists without a limit are answered from the server's cache, except for version 0.
+  const bool any_version = listing_.version.empty() || listing_.version == "0";
+  listing_.limit = paged_ || any_version ? kPageSize : 0;
+  log::Info(3, "Listing and watching", {{"type", type_}});
+  SendPage("");
+}
+
+void Reflector::Impl::SendPage(std::string_view continue_) {
+  std::string query;
+  if (!continue_.empty()) AddParameter(query, "continue", QueryEscape(continue_));
+  if (!kind_.field_selector.empty()) AddParameter(query, "fieldSelector", kind_.field_selector);
+  if (listing_.limit > 0) AddParameter(query, "limit", std::to_string(listing_.limit));
+  if (continue_.empty() && !listing_.version.empty()) {
+    AddParameter(query, "resourceVersion", QueryEscape(listing_.version));
+  }
+  request_ = client_.Send(Request(std::move(query)),
+                          [this, first = continue_.empty()](ApiResponse response) {
+                            request_ = 0;
+                            if (running_) OnPage(response, first);
+                          });
+}
+
+void Reflector::Impl::OnPage(const ApiResponse& response, bool first) {
+  if (!response.Ok()) return OnListFailed(response, first);
+  auto meta = DecodeList(
+      kind_, response.content_type, response.body,
+      [&](api::Object object, std::string_view raw) { Collect(std::move(object), raw); },
+      [&](const Error& error) {
+        log::Error(error.Message(), "Skipping a listed object that cannot be decoded",
+                   {{"type", type_}});
+      });
+  if (!meta) return FailList(meta.error().Message());
+  if (meta->continue_.empty()) return TakeList(std::move(*meta));
+  listing_.paged = true;
+  SendPage(meta->continue_);
+}
+
+void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
+  const bool expired = IsExpired(response.code, response.reason);
+  if (expired && !first) {
+    // The pages' snapshot is gone: all of it in one piece then.
+    Listing whole;
+    whole.version = std::move(listing_.version);
+    whole.fallback = listing_.fallback;
+    listing_ = std::move(whole);
+    return SendPage("");
+  }
+  if ((expired || IsTooLargeVersion(response)) && !listing_.fallback) {
+    version_unavailable_ = true;
+    Listing newest;
+    newest.limit = listing_.limit;
+    newest.fallback = true;
+    listing_ = std::move(newest);
+    return SendPage("");
+  }
+  FailList(response.message);
+}
+
+void Reflector::Impl::FailList(std::string_view message) {
+  listing_ = {};
+  log::Error(fmt::format("failed to list {}: {}", type_, message), "Failed to watch",
+             {{"type", type_}});
+  ListLater();
+}
+
+void Reflector::Impl::Collect(api::Object object, std::string_view raw) {
+  const api::ObjectMeta* meta = api::MetadataOf(object);
+  if (raw_ && meta && !raw.empty()) {
+    if (auto kept = api::DropManagedFields(raw)) {
+      listing_.raw.push_back(
+          {meta->namespace_, meta->name, {meta->resource_version, std::move(*kept)}});
+    }
+  }
+  listing_.objects.push_back(std::move(object));
+}
+
+void Reflector::Impl::TakeList(api::ListMeta meta) {
+  if (listing_.version == "0" && listing_.paged) paged_ = true;
+  version_unavailable_ = false;
+  version_ = std::move(meta.resource_version);
+  Listing list = std::exchange(listing_, {});
+  if (raw_) {
+    raw_->Clear(kind_.kind);
+    for (RawItem& item : list.raw) {
+      raw_->Put(kind_.kind, item.namespace_, item.name, std::move(item.entry));
+    }
+  }
+  synced_ = true;
+  log::Info(2, "Caches populated", {{"type", type_}});
+  sink_.Replaced(kind_.kind, std::move(list.objects));
+  if (running_) Watch();
+}
+
+// ---- Watches
+
+void Reflector::Impl::Watch() {
+  const auto timeout = kMinWatchSeconds + static_cast<int64_t>(kMinWatchSeconds * loop_.Random());
+  std::string query = "allowWatchBookmarks=true";
+  if (!kind_.field_selector.empty()) AddParameter(query, "fieldSelector", kind_.field_selector);
+  if (!version_.empty()) AddParameter(query, "resourceVersion", QueryEscape(version_));
+  AddParameter(query, "timeout", api::Duration{Nanoseconds(seconds(timeout)).count()}.Format());
+  AddParameter(query, "timeoutSeconds", std::to_string(timeout));
+  AddParameter(query, "watch", "true");
+  watch_started_ = false;
+  watch_events_ = 0;
+  watch_since_ = loop_.Steady();
+  request_ = client_.Watch(Request(std::move(query)), this);
+  After(seconds(timeout) + kWatchGrace, &Impl::OnWatchOverdue);
+}
+
+void Reflector::Impl::OnFrame(std::string_view frame) {
+  if (!running_) return;
+  auto event = DecodeWatchEvent(kind_, content_type_, frame);
+  if (!event) {
+    log::Error(event.error().Message(), "Unable to understand watch event", {{"type", type_}});
+    return;
+  }
+  if (event->type == WatchEvent::Type::kError) {
+    return OnWatchError(std::get<api::Status>(event->object));
+  }
+  ++watch_events_;
+  Take(std::move(*event));
+}
+
+void Reflector::Impl::Take(WatchEvent event) {
+  const api::ObjectMeta& meta = *api::MetadataOf(event.object);
+  if (!meta.resource_version.empty()) version_ = meta.resource_version;
+  switch (event.type) {
+    case WatchEvent::Type::kAdded:
+    case WatchEvent::Type::kModified:
+      KeepRaw(meta, event.raw);
+      return sink_.Changed(std::move(event.object));
+    case WatchEvent::Type::kDeleted:
+      if (raw_) raw_->Remove(kind_.kind, meta.namespace_, meta.name);
+      return sink_.Removed(std::move(event.object));
+    case WatchEvent::Type::kBookmark:
+    case WatchEvent::Type::kError:
+      return;
+  }
+}
+
+void Reflector::Impl::KeepRaw(const api::ObjectMeta& meta, std::string_view raw) {
+  if (!raw_) return;
+  Result<std::string> kept = Fail("not protobuf");
+  if (!raw.empty()) kept = api::DropManagedFields(raw);
+  if (kept) {
+    raw_->Put(kind_.kind, meta.namespace_, meta.name, {meta.resource_version, std::move(*kept)});
+  } else {
+    raw_->Remove(kind_.kind, meta.namespace_, meta.name);
+  }
+}
+
+void Reflector::Impl::OnWatchError(const api::Status& status) {
+  EndWatch();
+  if (status.code == 429) {
+    log::Info(2, "Watch returned 429 - backing off", {{"type", type_}});
+    return WatchLater();
+  }
+  if (IsExpired(status.code, status.reason)) {
+    log::Info(4, "Watch closed", {{"type", type_}, {"err", status.message}});
+  } else {
+    log::Info(0, "Warning: watch ended with error", {{"type", type_}, {"err", status.message}});
+  }
+  ListLater();
+}
+
+void Reflector::Impl::OnWatchOverdue() {
+  EndWatch();
+  log::Info(4, "Watch did not end in time", {{"type", type_}});
+  Watch();
+}
+
+void Reflector::Impl::OnEnd(const ApiResponse& why) {
+  request_ = 0;
+  if (!running_) return;
+  loop_.Cancel(std::exchange(timer_, 0));
+  // A connection that breaks or times out before the answer counts as a watch without events.
+  const bool cut = why.code == 0 && (why.error.kind == HttpError::Kind::kBroken ||
+                                     why.error.kind == HttpError::Kind::kUnsent ||
+                                     why.error.kind == HttpError::Kind::kTimeout);
+  if (watch_started_ || why.Ok() || cut) return OnWatchEnded();
+  OnWatchRefused(why);
+}
+
+void Reflector::Impl::OnWatchEnded() {
+  const bool is_short = loop_.Steady() - watch_since_ < kShortWatch;
+  if (is_short && watch_events_ == 0) {
+    log::Info(0, "Warning: watch ended with error",
+              {{"type", type_},
+               {"err",
+                "very short watch: Unexpected watch close - watch lasted less than a second "
+                "and no items received"}});
+    return ListLater();
+  }
+  log::Info(4, "Watch close", {{"type", type_}, {"totalItems", watch_events_}});
+  short_watches_ = is_short ? short_watches_ + 1 : 0;
+  if (short_watches_ > kFreeShortWatches) return WatchLater();
+  Watch();
+}
+
+void Reflector::Impl::OnWatchRefused(const ApiResponse& why) {
+  const bool refused = why.code == 0 && why.error.kind == HttpError::Kind::kRefused;
+  if (refused || why.code == 429) {
+    log::Info(4, "Watch failed - backing off", {{"type", type_}, {"err", why.message}});
+    return WatchLater();
+  }
+  if (IsExpired(why.code, why.reason)) {
+    log::Info(4, "Watch closed", {{"type", type_}, {"err", why.message}});
+  } else {
+    log::Error(why.message, "Failed to watch", {{"type", type_}});
+  }
+  ListLater();
+}
+
+Reflector::Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink,
+                     RawObjects* raw)
+    : impl_(std::make_unique<Impl>(kind, loop, client, sink, raw)) {}
+Reflector::~Reflector() { impl_->Stop(); }
+
+void Reflector::Start() { impl_->Start(); }
+void Reflector::Stop() { impl_->Stop(); }
+bool Reflector::Synced() const { return impl_->Synced(); }
+
+}  // namespace berth::kube

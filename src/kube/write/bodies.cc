@@ -1,0 +1,132 @@
+#include "kube/write/bodies.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "api/core/reference.h"
+#include "api/go_text.h"
+#include "api/json.h"
+#include "api/proto_merge.h"
+#include "kube/client/api_client.h"
+
+namespace berth::kube {
+
+namespace {
+
+// A key of a condition and its JSON; "" when the key is absent.
+using JsonKey = std::pair<std::string_view, std::string>;
+
+std::string Quoted(std::string_view text) {
+  std::string out;
+  api::AppendJsonString(out, text);
+  return out;
+}
+
+std::string TimeOrNull(const api::Time& time) {
+  return time.IsZero() ? "null" : Quoted(time.Format());
+}
+
+std::string OmitEmpty(std::string_view text) { return text.empty() ? "" : Quoted(text); }
+
+// All keys, sorted: what encoding/json makes of a condition by way of a map.
+std::vector<JsonKey> KeysOf(const api::PodCondition& condition) {
+  const int64_t generation = condition.observed_generation;
+  return {{"lastProbeTime", TimeOrNull(condition.last_probe_time)},
+          {"lastTransitionTime", TimeOrNull(condition.last_transition_time)},
+          {"message", OmitEmpty(condition.message)},
+          {"observedGeneration", generation == 0 ? "" : std::to_string(generation)},
+          {"reason", OmitEmpty(condition.reason)},
+          {"status", Quoted(condition.status)},
+          {"type", Quoted(condition.type)}};
+}
+
+std::string JsonObject(const std::vector<JsonKey>& keys) {
+  std::string out = "{";
+  for (const auto& [key, value] : keys) {
+    if (value.empty()) continue;
+    if (out.size() > 1) out += ',';
+    out += Quoted(key) + ':' + value;
+  }
+  return out + '}';
+}
+
+// What a condition that is there already becomes: changed keys, those that go as null, and the type
+// it is found by. Empty: nothing changes.
+std::vector<JsonKey> ChangedKeys(const api::PodCondition& from, const api::PodCondition& to) {
+  const std::vector<JsonKey> old_keys = KeysOf(from);
+  std::vector<JsonKey> keys = KeysOf(to);
+  bool changed = false;
+  for (size_t i = 0; i + 1 < keys.size(); ++i) {  // the type is the last
+    if (keys[i].second == old_keys[i].second) {
+      keys[i].second.clear();
+      continue;
+    }
+    changed = true;
+    if (keys[i].second.empty()) keys[i].second = "null";
+  }
+  if (!changed) keys.clear();
+  return keys;
+}
+
+std::string ElementOrder(const std::vector<std::string>& types, std::string_view added) {
+  std::string out = "[";
+  const auto append = [&](std::string_view type) {
+    if (out.size() > 1) out += ',';
+    out += "{\"type\":" + Quoted(type) + '}';
+  };
+  for (const std::string& type : types) append(type);
+  if (!added.empty()) append(added);
+  return out + ']';
+}
+
+// The keys of the status that are about its conditions.
+void AddConditions(const scheduler::PatchPodStatus& patch, std::vector<JsonKey>& status) {
+  const std::vector<std::string>& types = patch.condition_types;
+  const api::PodCondition& condition = *patch.condition;
+  const bool there = std::find(types.begin(), types.end(), condition.type) != types.end();
+  std::vector<JsonKey> keys = KeysOf(condition);
+  if (there && patch.old_condition) {
+    keys = ChangedKeys(*patch.old_condition, condition);
+    if (keys.empty()) return;
+  } else if (there && condition.last_probe_time.IsZero()) {
+    keys.front().second.clear();  // nobody sets it, so it does not change
+  }
+  if (!types.empty()) {
+    status.emplace_back("$setElementOrder/conditions",
+                        ElementOrder(types, there ? "" : condition.type));
+  }
+  status.emplace_back("conditions", '[' + JsonObject(keys) + ']');
+}
+
+}  // namespace
+
+std::string BindingBody(const scheduler::BindPod& bind, std::string_view content_type) {
+  api::Binding binding;
+  binding.metadata.name = bind.pod.name;
+  binding.metadata.namespace_ = bind.pod.namespace_;
+  binding.metadata.uid = bind.pod.uid;
+  binding.target.kind = "Node";
+  binding.target.name = bind.node;
+  if (content_type == kJson) return api::ToJson(binding);
+  auto message = api::MergeProto(kNewObject, binding);
+  return api::WrapEnvelope(api::Binding::kApiVersion, api::Binding::kKind,
+                           message ? *message : api::ToProto(binding));
+}
+
+std::string DeleteBody(std::string_view content_type) {
+  if (content_type == kJson) return "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}";
+  return api::WrapEnvelope("v1", "DeleteOptions", "");
+}
+
+std::optional<std::string> StatusPatch(const scheduler::PatchPodStatus& patch) {
+  std::vector<JsonKey> status;
+  if (patch.condition) AddConditions(patch, status);
+  if (const auto& node = patch.nominated_node_name) {
+    status.emplace_back("nominatedNodeName", node->empty() ? "null" : Quoted(*node));
+  }
+  if (status.empty()) return std::nullopt;
+  return "{\"status\":" + JsonObject(status) + '}';
+}
+
+}  // namespace berth::kube

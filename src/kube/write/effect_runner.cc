@@ -1,0 +1,345 @@
+#include "kube/write/effect_runner.h"
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "api/proto_merge.h"
+#include "kube/kinds.h"
+#include "kube/watch/decode.h"
+#include "kube/write/bodies.h"
+#include "log/log.h"
+
+namespace berth::kube {
+
+namespace {
+
+using scheduler::EffectResult;
+using Code = EffectResult::Code;
+using WrittenObject = decltype(framework::ApiWrite::object);
+
+// Pauses between the attempts of a status patch; one more attempt than pauses.
+constexpr Nanoseconds kPatchPauses[] = {
+    std::chrono::milliseconds(10), std::chrono::milliseconds(50), std::chrono::milliseconds(250)};
+constexpr double kPatchJitter = 0.1;
+
+const Kind& PodKind() { return *FindKind("Pod"); }
+
+std::string PodPath(const scheduler::PodRef& pod, std::string_view subresource = "") {
+  return ObjectPath(PodKind(), pod.namespace_, pod.name, subresource);
+}
+
+Code CodeOf(const ApiResponse& response) {
+  if (response.Ok()) return Code::kOk;
+  switch (response.code) {
+    case 0:
+      return response.error.SurelyNotDone() ? Code::kError : Code::kUnknown;
+    case 404:
+      return Code::kNotFound;
+    case 409:
+      return Code::kConflict;
+    default:
+      return Code::kError;
+  }
+}
+
+// The server is in trouble, not the patch.
+bool WorthRepeating(const ApiResponse& response) {
+  if (response.code == 0) return response.error.kind == HttpError::Kind::kRefused;
+  if (response.code == 503 || response.reason == "InternalError") return true;
+  return response.code == 500 && response.reason != "ServerTimeout";
+}
+
+const api::ObjectMeta& MetaOf(const WrittenObject& object) {
+  return std::visit([](const auto& value) -> const api::ObjectMeta& { return value.metadata; },
+                    object);
+}
+
+const Kind& KindOf(const WrittenObject& object) {
+  return *FindKind(std::visit([](const auto& value) { return value.kKind; }, object));
+}
+
+// "persistentvolumes", "resourceclaims.resource.k8s.io": how the server's messages name a kind.
+std::string ResourceName(const Kind& kind) {
+  const size_t slash = kind.api_version.find('/');
+  if (slash == std::string_view::npos) return std::string(kind.plural);
+  return fmt::format("{}.{}", kind.plural, kind.api_version.substr(0, slash));
+}
+
+std::string ConflictMessage(const Kind& kind, std::string_view name) {
+  return fmt::format(
+      "Operation cannot be fulfilled on {} \"{}\": the object has been modified; please apply your "
+      "changes to the latest version and try again",
+      ResourceName(kind), name);
+}
+
+// The object of a write back from the variant of all kinds.
+std::optional<WrittenObject> ToWritten(api::Object object) {
+  return std::visit(
+      [](auto& value) -> std::optional<WrittenObject> {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_constructible_v<WrittenObject, std::in_place_type_t<T>, T>) {
+          return WrittenObject(std::in_place_type<T>, std::move(value));
+        } else {
+          return std::nullopt;
+        }
+      },
+      object);
+}
+
+}  // namespace
+
+class EffectRunner::Impl {
+ public:
+  Impl(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done)
+      : loop_(loop), client_(client), events_(events), raw_(raw), done_(std::move(done)) {}
+  ~Impl() {
+    for (auto& [key, run] : runs_) {
+      client_.Cancel(run.request);
+      loop_.Cancel(run.timer);
+    }
+  }
+
+  void Run(scheduler::Effect effect) {
+    if (const auto* event = std::get_if<scheduler::RecordEvent>(&effect.action)) {
+      return events_.Record(*event);
+    }
+    const Key key = ++last_;
+    runs_[key].id = effect.id;
+    std::visit([&](auto& action) { Start(key, action); }, effect.action);
+  }
+  size_t Outstanding() const { return runs_.size(); }
+
+ private:
+  using Key = uint64_t;
+  // An effect on its way.
+  struct Running {
+    scheduler::EffectId id = 0;
+    ApiClient::Id request = 0;
+    Loop::TimerId timer = 0;
+    size_t attempts = 0;
+  };
+
+  void Start(Key key, const scheduler::BindPod& bind);
+  void Start(Key key, const scheduler::PatchPodStatus& patch);
+  void Start(Key key, const scheduler::DeletePod& remove);
+  void Start(Key key, const scheduler::ReadPod& read);
+  void Start(Key key, scheduler::WriteObject& write);
+  void Start(Key, const scheduler::RecordEvent&) {}
+
+  void SendPatch(Key key, ApiRequest request);
+  void OnPatched(Key key, const ApiRequest& request, const ApiResponse& response);
+  void OnRead(Key key, const ApiResponse& response);
+
+  void Fetch(Key key, framework::ApiWrite write);
+  void OnFetched(Key key, framework::ApiWrite write, const ApiResponse& response);
+  void Write(Key key, const framework::ApiWrite& write, std::string_view old);
+  void OnWritten(Key key, const Kind& kind, const ApiResponse& response);
+  // Keeps the bytes of an answer, and gives the object in it.
+  Result<WrittenObject> Keep(const Kind& kind, const ApiResponse& response);
+
+  void Send(Key key, ApiRequest request, ApiClient::Callback done) {
+    const ApiClient::Id id =
+        client_.Send(std::move(request), [this, key, done = std::move(done)](ApiResponse response) {
+          const auto run = runs_.find(key);
+          if (run == runs_.end()) return;
+          run->second.request = 0;
+          done(std::move(response));
+        });
+    const auto run = runs_.find(key);
+    if (run != runs_.end()) run->second.request = id;
+  }
+  void After(Key key, Nanoseconds delay, Loop::Task task) {
+    runs_[key].timer = loop_.After(delay, [this, key, task = std::move(task)] {
+      runs_[key].timer = 0;
+      task();
+    });
+  }
+  ApiRequest Request(std::string method, std::string path) const {
+    ApiRequest request;
+    request.method = std::move(method);
+    request.path = std::move(path);
+    return request;
+  }
+  ApiRequest WithBody(std::string method, std::string path, std::string body) const {
+    ApiRequest request = Request(std::move(method), std::move(path));
+    request.content_type = client_.ContentType();
+    request.body = std::move(body);
+    return request;
+  }
+
+  void Finish(Key key, EffectResult result) {
+    const auto run = runs_.find(key);
+    if (run == runs_.end()) return;
+    result.id = run->second.id;
+    runs_.erase(run);
+    done_(std::move(result));
+  }
+  void Finish(Key key, const ApiResponse& response) {
+    const Code code = CodeOf(response);
+    Finish(key, {.code = code, .message = code == Code::kOk ? "" : response.message});
+  }
+  // For what is known at once: results never come from inside Run.
+  void FinishSoon(Key key, Code code, std::string message) {
+    After(key, Nanoseconds(0), [this, key, code, message = std::move(message)] {
+      Finish(key, {.code = code, .message = message});
+    });
+  }
+
+  Loop& loop_;
+  ApiClient& client_;
+  EventRecorder& events_;
+  RawObjects& raw_;
+  const Done done_;
+  Key last_ = 0;
+  boost::unordered_flat_map<Key, Running> runs_;
+};
+
+// ---- Pods
+
+void EffectRunner::Impl::Start(Key key, const scheduler::BindPod& bind) {
+  Send(key,
+       WithBody("POST", PodPath(bind.pod, "binding"), BindingBody(bind, client_.ContentType())),
+       [this, key](const ApiResponse& response) { Finish(key, response); });
+}
+
+void EffectRunner::Impl::Start(Key key, const scheduler::DeletePod& remove) {
+  Send(key, WithBody("DELETE", PodPath(remove.pod), DeleteBody(client_.ContentType())),
+       [this, key](const ApiResponse& response) { Finish(key, response); });
+}
+
+void EffectRunner::Impl::Start(Key key, const scheduler::ReadPod& read) {
+  Send(key, Request("GET", PodPath(read.pod)),
+       [this, key](const ApiResponse& response) { OnRead(key, response); });
+}
+
+void EffectRunner::Impl::OnRead(Key key, const ApiResponse& response) {
+  if (!response.Ok()) return Finish(key, response);
+  auto object = DecodeAnswer(PodKind(), response.content_type, response.body);
+  if (!object) return Finish(key, {.code = Code::kError, .message = object.error().Message()});
+  Finish(key, {.message = "", .pod = std::move(std::get<api::Pod>(*object))});
+}
+
+void EffectRunner::Impl::Start(Key key, const scheduler::PatchPodStatus& patch) {
+  std::optional<std::string> body = StatusPatch(patch);
+  if (!body) return FinishSoon(key, Code::kOk, "");
+  ApiRequest request = Request("PATCH", PodPath(patch.pod, "status"));
+  request.content_type = kStrategicMergePatch;
+  request.body = std::move(*body);
+  SendPatch(key, std::move(request));
+}
+
+void EffectRunner::Impl::SendPatch(Key key, ApiRequest request) {
+  Send(key, request,
+       [this, key, request](const ApiResponse& response) { OnPatched(key, request, response); });
+}
+
+void EffectRunner::Impl::OnPatched(Key key, const ApiRequest& request,
+                                   const ApiResponse& response) {
+  Running& run = runs_[key];
+  if (!WorthRepeating(response) || run.attempts == std::size(kPatchPauses)) {
+    return Finish(key, response);
+  }
+  const auto pause = static_cast<double>(kPatchPauses[run.attempts].count());
+  ++run.attempts;
+  const double jittered = pause * (1 + kPatchJitter * loop_.Random());
+  After(key, Nanoseconds(static_cast<int64_t>(jittered)),
+        [this, key, request] { SendPatch(key, request); });
+}
+
+// ---- Whole objects
+
+void EffectRunner::Impl::Start(Key key, scheduler::WriteObject& write) {
+  const Kind& kind = KindOf(write.write.object);
+  const api::ObjectMeta& meta = MetaOf(write.write.object);
+  const RawObjects::Entry* entry = raw_.Find(kind.kind, meta.namespace_, meta.name);
+  if (!entry || entry->resource_version != meta.resource_version) {
+    return Fetch(key, std::move(write.write));
+  }
+  Write(key, write.write, entry->proto);
+}
+
+void EffectRunner::Impl::Fetch(Key key, framework::ApiWrite write) {
+  const api::ObjectMeta& meta = MetaOf(write.object);
+  ApiRequest request = Request("GET", ObjectPath(KindOf(write.object), meta.namespace_, meta.name));
+  request.accept = kAcceptProtobuf;
+  Send(key, std::move(request), [this, key, write = std::move(write)](const ApiResponse& response) {
+    OnFetched(key, write, response);
+  });
+}
+
+void EffectRunner::Impl::OnFetched(Key key, framework::ApiWrite write,
+                                   const ApiResponse& response) {
+  if (!response.Ok()) {
+    Code code = CodeOf(response);
+    if (code == Code::kUnknown) code = Code::kError;  // nothing was written
+    return Finish(key, {.code = code, .message = response.message});
+  }
+  const Kind& kind = KindOf(write.object);
+  const api::ObjectMeta& meta = MetaOf(write.object);
+  auto current = Keep(kind, response);
+  if (!current) return Finish(key, {.code = Code::kError, .message = current.error().Message()});
+  const RawObjects::Entry* entry = raw_.Find(kind.kind, meta.namespace_, meta.name);
+  if (MetaOf(*current).resource_version != meta.resource_version) {
+    return Finish(key, {.code = Code::kConflict, .message = ConflictMessage(kind, meta.name)});
+  }
+  if (!entry) {
+    return Finish(key,
+                  {.code = Code::kError,
+                   .message = "the API server does not speak protobuf for " + ResourceName(kind)});
+  }
+  Write(key, write, entry->proto);
+}
+
+void EffectRunner::Impl::Write(Key key, const framework::ApiWrite& write, std::string_view old) {
+  const Kind& kind = KindOf(write.object);
+  const api::ObjectMeta& meta = MetaOf(write.object);
+  auto merged =
+      std::visit([&](const auto& value) { return api::MergeProto(old, value); }, write.object);
+  if (!merged) return FinishSoon(key, Code::kError, merged.error().Message());
+  ApiRequest request =
+      Request("PUT", ObjectPath(kind, meta.namespace_, meta.name, write.status ? "status" : ""));
+  request.content_type = kProtobuf;
+  request.accept = kAcceptProtobuf;
+  request.body = api::WrapEnvelope(kind.api_version, kind.kind, *merged);
+  Send(key, std::move(request),
+       [this, key, &kind](const ApiResponse& response) { OnWritten(key, kind, response); });
+}
+
+void EffectRunner::Impl::OnWritten(Key key, const Kind& kind, const ApiResponse& response) {
+  if (!response.Ok()) return Finish(key, response);
+  auto written = Keep(kind, response);
+  if (!written) {
+    return Finish(key, {.code = Code::kUnknown, .message = written.error().Message()});
+  }
+  Finish(key, {.message = "", .written = std::move(*written)});
+}
+
+Result<WrittenObject> EffectRunner::Impl::Keep(const Kind& kind, const ApiResponse& response) {
+  auto object = DecodeAnswer(kind, response.content_type, response.body);
+  if (!object) return Fail(std::move(object.error()));
+  std::optional<WrittenObject> written = ToWritten(std::move(*object));
+  if (!written) return Fail("the server answered with an object of an unknown version");
+  const api::ObjectMeta& meta = MetaOf(*written);
+  raw_.Remove(kind.kind, meta.namespace_, meta.name);
+  if (!IsProtobuf(response.content_type)) return std::move(*written);
+  auto envelope = api::UnwrapEnvelope(response.body);
+  if (!envelope) return Fail(std::move(envelope.error()));
+  auto kept = api::DropManagedFields(envelope->raw);
+  if (!kept) return Fail(std::move(kept.error()));
+  raw_.Put(kind.kind, meta.namespace_, meta.name, {meta.resource_version, std::move(*kept)});
+  return std::move(*written);
+}
+
+EffectRunner::EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw,
+                           Done done)
+    : impl_(std::make_unique<Impl>(loop, client, events, raw, std::move(done))) {}
+EffectRunner::~EffectRunner() = default;
+
+void EffectRunner::Run(scheduler::Effect effect) { impl_->Run(std::move(effect)); }
+size_t EffectRunner::Outstanding() const { return impl_->Outstanding(); }
+
+}  // namespace berth::kube

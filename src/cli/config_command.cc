@@ -1,0 +1,169 @@
+#include "cli/config_command.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "api/yaml.h"
+#include "cli/flags.h"
+#include "config/config.h"
+#include "files/read.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr std::string_view kUsage =
+    "Looks at KubeSchedulerConfiguration files without running them.\n"
+    "\n"
+    "usage: berth config validate FILE       every mistake kube-scheduler would exit with\n"
+    "       berth config default [FILE]      the file with all defaults filled in\n"
+    "       berth config convert FILE        a v1beta3 file as v1\n"
+    "\n"
+    "FILE is YAML or JSON; '-' is standard input. Results go to standard output.\n"
+    "\n"
+    "flags:\n";
+
+constexpr std::string_view kOldApiVersion = "kubescheduler.config.k8s.io/v1beta3";
+
+// Plugins that v1beta3 had and v1.34 has not, with what does their work now.
+struct RemovedPlugin {
+  std::string_view name;
+  std::string_view heir;
+};
+constexpr std::array<RemovedPlugin, 5> kRemoved = {{{"SelectorSpread", "PodTopologySpread"},
+                                                    {"EBSLimits", "NodeVolumeLimits"},
+                                                    {"GCEPDLimits", "NodeVolumeLimits"},
+                                                    {"AzureDiskLimits", "NodeVolumeLimits"},
+                                                    {"CinderLimits", "NodeVolumeLimits"}}};
+
+int Refuse(const std::string& file, const Error& error) {
+  fmt::print(stderr, "berth config: {}: {}\n", file, error.Message());
+  return 1;
+}
+
+void Print(const config::KubeSchedulerConfiguration& config, const std::string& output) {
+  fmt::print("{}", output == "json" ? config::ToJson(config) + "\n" : config::ToYaml(config));
+}
+
+// Loads the text and builds its profiles, as kube-scheduler does before it starts.
+Result<config::KubeSchedulerConfiguration> Check(std::string_view text) {
+  auto loaded = config::Load(text);
+  if (!loaded) return Fail(loaded.error());
+  config::ResolveOptions options;
+  options.read_file = [](const std::string& path) { return files::ReadFile(path); };
+  auto resolved = config::Resolve(*loaded, options);
+  if (!resolved) return Fail(resolved.error());
+  return resolved->effective;
+}
+
+int Validate(const std::string& file, const std::string& text) {
+  auto checked = Check(text);
+  if (!checked) return Refuse(file, checked.error());
+  fmt::print("{}: valid, {} profile{}, {} extender{}\n", file, checked->profiles.size(),
+             checked->profiles.size() == 1 ? "" : "s", checked->extenders.size(),
+             checked->extenders.size() == 1 ? "" : "s");
+  return 0;
+}
+
+int Default(const std::string& file, const std::string& text, const std::string& output) {
+  if (file.empty()) {
+    Print(config::Default(), output);
+    return 0;
+  }
+  auto checked = Check(text);
+  if (!checked) return Refuse(file, checked.error());
+  Print(*checked, output);
+  return 0;
+}
+
+// Every set of plugins that a file can name plugins in.
+std::array<config::PluginSet*, 13> SetsOf(config::Plugins& plugins) {
+  return {&plugins.pre_enqueue, &plugins.queue_sort, &plugins.pre_filter, &plugins.filter,
+          &plugins.post_filter, &plugins.pre_score,  &plugins.score,      &plugins.reserve,
+          &plugins.permit,      &plugins.pre_bind,   &plugins.bind,       &plugins.post_bind,
+          &plugins.multi_point};
+}
+
+void DropRemovedPlugins(config::KubeSchedulerConfiguration& config) {
+  for (const RemovedPlugin& removed : kRemoved) {
+    size_t dropped = 0;
+    const auto is_removed = [&](const auto& plugin) { return plugin.name == removed.name; };
+    for (config::KubeSchedulerProfile& profile : config.profiles) {
+      for (config::PluginSet* set : SetsOf(profile.plugins)) {
+        dropped += std::erase_if(set->enabled, is_removed);
+        dropped += std::erase_if(set->disabled, is_removed);
+      }
+      dropped += std::erase_if(profile.plugin_config, is_removed);
+    }
+    if (dropped == 0) continue;
+    fmt::print(stderr,
+               "berth config: {} is gone since v1beta3 and was left out; {} does its work\n",
+               removed.name, removed.heir);
+  }
+}
+
+// The fields of v1beta3 are those of v1; what differs is the version, here and in plugin arguments,
+// and plugins that are gone.
+int Convert(const std::string& file, const std::string& text, const std::string& output) {
+  auto json = api::YamlToJson(text);
+  if (!json) return Refuse(file, json.error());
+  std::string current = *json;
+  const std::string old = fmt::format("\"{}\"", kOldApiVersion);
+  const std::string now = fmt::format("\"{}\"", config::kApiVersion);
+  size_t replaced = 0;
+  for (size_t at = current.find(old); at != std::string::npos; at = current.find(old, at)) {
+    current.replace(at, old.size(), now);
+    ++replaced;
+  }
+  if (replaced > 0) {
+    fmt::print(stderr, "berth config: {} is no longer served by kube-scheduler since 1.29\n",
+               kOldApiVersion);
+  }
+  auto decoded = config::Decode(current);
+  if (!decoded) return Refuse(file, decoded.error());
+  if (replaced > 0) DropRemovedPlugins(*decoded);
+  if (auto valid = config::Validate(*decoded); !valid) return Refuse(file, valid.error());
+  Print(*decoded, output);
+  return 0;
+}
+
+int UsageError(const Flags& flags, const std::string& what) {
+  fmt::print(stderr, "berth config: {}\n\n{}{}", what, kUsage, flags.Help());
+  return 1;
+}
+
+}  // namespace
+
+int Config(const std::vector<std::string>& args) {
+  bool help = false;
+  std::string output = "yaml";
+  Flags flags;
+  flags.AddChoice("o,output", {"yaml", "json"}, "format of the result (default yaml)", &output);
+  flags.AddSwitch("h,help", "this text", &help);
+  std::vector<std::string> rest;
+  if (auto ok = flags.Parse(args, &rest); !ok) return UsageError(flags, ok.error().Message());
+  if (help) {
+    fmt::print("{}{}", kUsage, flags.Help());
+    return 0;
+  }
+  if (rest.empty()) return UsageError(flags, "say what to do: validate, default or convert");
+  const std::string verb = rest[0];
+  if (verb != "validate" && verb != "default" && verb != "convert") {
+    return UsageError(flags, fmt::format("unknown command {}", verb));
+  }
+  if (rest.size() > 2) return UsageError(flags, "one file at a time");
+  if (rest.size() < 2 && verb != "default") return UsageError(flags, "which file?");
+  const std::string file = rest.size() > 1 ? rest[1] : "";
+  std::string text;
+  if (!file.empty()) {
+    auto read = files::ReadFile(file);
+    if (!read) return Refuse(file, read.error());
+    text = std::move(*read);
+  }
+  if (verb == "validate") return Validate(file, text);
+  return verb == "default" ? Default(file, text, output) : Convert(file, text, output);
+}
+
+}  // namespace berth::cli

@@ -23,13 +23,13 @@ struct ExecConfig {
 
 // How to reach one API server as one user.
 struct ClientConfig {
-  std::string server;
-  TlsOptions tls;  // certificates inline or as read from their files
+  std::string server;  // scheme://host[:port][/path]; the path is in front of every request's
+  TlsOptions tls;      // certificates inline or as read from their files
   std::string proxy_url;
   bool disable_compression = false;
   // At most one of these speaks for us, in this order.
-  std::string token;
   std::string token_file;  // read again every minute: it is rotated
+  std::string token;       // also when the file cannot be read
   std::string username;
   std::string password;
   ExecConfig exec;  // when exec.command is not empty
@@ -48,8 +48,9 @@ struct ClientConfig {
 // error in kube-scheduler's words.
 Result<ClientConfig> LoadClientConfig(const std::string& kubeconfig, const std::string& master);
 
-// From the text of a kubeconfig; `directory` is where relative paths start.
+// From the text of a kubeconfig; `directory` is where relative paths start, `file_name` what errors
+// call it.
 Result<ClientConfig> ParseKubeconfig(std::string_view text, const std::string& directory,
-                                     const std::string& file_name);
+                                     const std::string& file_name, const std::string& master = "");
 
 }  // namespace berth::kube

@@ -14,8 +14,8 @@ struct RestClientOptions {
   std::string user_agent;
   std::string accept;  // empty: from content_type, as client-go does
   std::string content_type = std::string(kProtobuf);
-  float qps = 50;  // below 0: no limit
-  int burst = 100;
+  float qps = 50;                        // below 0: no limit; 0: client-go's default of 5
+  int burst = 100;                       // 0: client-go's default of 10
   Nanoseconds timeout = Nanoseconds(0);  // of requests that set none
 };
 
@@ -23,11 +23,18 @@ struct RestClientOptions {
 // they expire or the server answers 401.
 class Credentials;
 
-// Credentials may be shared by clients of one server.
-Result<std::shared_ptr<Credentials>> MakeCredentials(SystemLoop& loop, const ClientConfig& config);
+// Credentials may be shared by clients of one server. `loop` outlives them.
+Result<std::shared_ptr<Credentials>> MakeCredentials(Loop& loop, const ClientConfig& config);
 
+// `loop` outlives the client. Refuses bad URLs, certificates and keys.
 Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const ClientConfig& config,
                                                   std::shared_ptr<Credentials> credentials,
                                                   RestClientOptions options);
+
+// The same over any HttpClient, for tests. `config` gives the URL only.
+Result<std::unique_ptr<ApiClient>> MakeRestClientOver(Loop& loop, std::unique_ptr<HttpClient> http,
+                                                      const ClientConfig& config,
+                                                      std::shared_ptr<Credentials> credentials,
+                                                      RestClientOptions options);
 
 }  // namespace berth::kube

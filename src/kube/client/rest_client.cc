@@ -1,0 +1,450 @@
+// A request goes through these states: wait for the rate limit, wait for a credential, in flight,
+// and perhaps wait for a repetition, which starts over. Every wait ends by a timer or a callback
+// that finds the call by its id, so a call that was cancelled is simply not found.
+#include "kube/client/rest_client.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kube/auth/server_url.h"
+#include "kube/client/api_errors.h"
+#include "kube/client/credentials.h"
+#include "kube/client/rate_limiter.h"
+#include "kube/client/watch_framer.h"
+#include "log/log.h"
+
+namespace berth::kube {
+namespace {
+
+// As client-go: repetitions of one request, and the pause before one that the server did not ask
+// for.
+constexpr int kMaxRetries = 10;
+constexpr Nanoseconds kRetryPause = std::chrono::seconds(1);
+// Repetitions at once of what a closing connection did not take.
+constexpr int kMaxResends = 5;
+// Of the body of a refused watch.
+constexpr size_t kMaxErrorBody = 1u << 20;
+
+HttpError TimeoutError() { return {HttpError::Kind::kTimeout, "context deadline exceeded"}; }
+
+void LogWarnings(const std::vector<Header>& headers) {
+  for (const std::string& text : Warnings(headers)) log::WarningLine(text);
+}
+
+class RestClient final : public ApiClient {
+ public:
+  RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl url,
+             std::shared_ptr<Credentials> credentials, RestClientOptions options);
+  ~RestClient() override;
+
+  Id Send(ApiRequest request, Callback done) override;
+  Id Watch(ApiRequest request, WatchSink* sink) override;
+  void Cancel(Id id) override;
+  std::string_view ContentType() const override { return options_.content_type; }
+
+ private:
+  struct Call final : StreamSink {
+    Call(RestClient& owner, Id its_id, ApiRequest what)
+        : client(owner), id(its_id), request(std::move(what)) {}
+    void OnResponse(int status, const std::vector<Header>& headers) override {
+      client.OnWatchResponse(id, status, headers);
+    }
+    void OnData(std::string_view bytes) override { client.OnWatchData(id, bytes); }
+    void OnDone(const HttpError* error) override { client.OnWatchDone(id, error); }
+
+    RestClient& client;
+    const Id id;
+    const ApiRequest request;
+    Callback done;              // of a request
+    WatchSink* sink = nullptr;  // of a watch
+
+    int retries = 0;
+    int resends = 0;
+    bool renewed = false;     // credentials, after a 401
+    uint64_t credential = 0;  // version in use
+    Nanoseconds deadline{0};  // 0: none
+    Loop::TimerId timer = 0;  // of the wait it is in
+    HttpClient::Id http = 0;  // in flight
+    bool throttled = false;   // waits for the rate limit, with this token:
+    Nanoseconds token_taken{0}, token_wait{0};
+    std::string previous_error;  // of the attempt before this one
+
+    bool started = false;  // the watch
+    WatchFramer framer;
+    HttpResponse refusal;  // of the watch
+  };
+  using CallPtr = std::shared_ptr<Call>;
+
+  CallPtr Find(Id id) const;
+  CallPtr Add(ApiRequest request);
+  void Throttle(const CallPtr& call);
+  void Prepare(const CallPtr& call);
+  void AwaitCredential(const CallPtr& call);
+  void Launch(const CallPtr& call, const Credentials::Credential& credential);
+  HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential) const;
+  std::string Url(const ApiRequest& request) const;
+
+  void Wait(const CallPtr& call, Nanoseconds delay, void (RestClient::*next)(const CallPtr&));
+  void Retry(const CallPtr& call, Nanoseconds delay);
+  void OnError(const CallPtr& call, HttpError error);
+  void OnAnswer(const CallPtr& call, HttpResponse response);
+  void FailWith(const CallPtr& call, HttpError error);
+  void Finish(const CallPtr& call, ApiResponse response);
+
+  void OnWatchResponse(Id id, int status, const std::vector<Header>& headers);
+  void OnWatchData(Id id, std::string_view bytes);
+  void OnWatchDone(Id id, const HttpError* error);
+  void StartWatch(const CallPtr& call);
+
+  Loop& loop_;
+  const ServerUrl url_;
+  const RestClientOptions options_;
+  const std::string accept_;
+  const std::shared_ptr<Credentials> credentials_;
+  Credentials::ListenerId listener_ = 0;
+  RateLimiter limiter_;
+  Id next_ = 1;
+  std::unordered_map<Id, CallPtr> calls_;
+  const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  const std::unique_ptr<HttpClient> http_;  // gone first: nothing calls back after that
+};
+
+std::string AcceptOf(const RestClientOptions& options) {
+  return options.accept.empty() ? options.content_type + ", */*" : options.accept;
+}
+
+RestClient::RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl url,
+                       std::shared_ptr<Credentials> credentials, RestClientOptions options)
+    : loop_(loop),
+      url_(std::move(url)),
+      options_(std::move(options)),
+      accept_(AcceptOf(options_)),
+      credentials_(std::move(credentials)),
+      limiter_(options_.qps, options_.burst),
+      http_(std::move(http)) {
+  listener_ =
+      credentials_->AddListener([this](const TlsOptions& tls) { return http_->SetTls(tls); });
+}
+
+RestClient::~RestClient() {
+  *alive_ = false;
+  credentials_->RemoveListener(listener_);
+  for (const auto& [id, call] : calls_) {
+    loop_.Cancel(call->timer);
+    if (call->http != 0) http_->Cancel(call->http);
+  }
+}
+
+RestClient::CallPtr RestClient::Find(Id id) const {
+  const auto it = calls_.find(id);
+  return it == calls_.end() ? nullptr : it->second;
+}
+
+RestClient::CallPtr RestClient::Add(ApiRequest request) {
+  const Id id = next_++;
+  return calls_.emplace(id, std::make_shared<Call>(*this, id, std::move(request))).first->second;
+}
+
+ApiClient::Id RestClient::Send(ApiRequest request, Callback done) {
+  const CallPtr call = Add(std::move(request));
+  call->done = std::move(done);
+  Throttle(call);
+  return call->id;
+}
+
+ApiClient::Id RestClient::Watch(ApiRequest request, WatchSink* sink) {
+  const CallPtr call = Add(std::move(request));
+  call->sink = sink;
+  // Only repetitions of a watch are held back, as in client-go.
+  Prepare(call);
+  return call->id;
+}
+
+void RestClient::Cancel(Id id) {
+  const CallPtr call = Find(id);
+  if (!call) return;
+  calls_.erase(id);
+  loop_.Cancel(call->timer);
+  if (call->throttled) {
+    limiter_.GiveBack(loop_.Steady(), call->token_taken, call->token_wait);
+  }
+  if (call->http != 0) http_->Cancel(call->http);
+}
+
+void RestClient::Wait(const CallPtr& call, Nanoseconds delay,
+                      void (RestClient::*next)(const CallPtr&)) {
+  const Nanoseconds now = loop_.Steady();
+  const bool too_late = call->deadline.count() != 0 && now + delay >= call->deadline;
+  if (too_late) delay = call->deadline - now;
+  call->timer = loop_.After(delay, [this, id = call->id, too_late, next] {
+    const CallPtr found = Find(id);
+    if (!found) return;
+    found->timer = 0;
+    if (too_late) {
+      FailWith(found, TimeoutError());
+    } else {
+      (this->*next)(found);
+    }
+  });
+}
+
+void RestClient::Throttle(const CallPtr& call) {
+  const Nanoseconds now = loop_.Steady();
+  const Nanoseconds wait = call->request.unlimited ? Nanoseconds(0) : limiter_.Take(now);
+  if (wait.count() == 0) return Prepare(call);
+  call->throttled = true;
+  call->token_taken = now;
+  call->token_wait = wait;
+  Wait(call, wait, &RestClient::Prepare);
+}
+
+void RestClient::Prepare(const CallPtr& call) {
+  call->throttled = false;
+  // The time a request may take starts when it may be sent: a client that holds back its own
+  // requests does not let them time out.
+  const Nanoseconds timeout =
+      call->request.timeout.count() != 0 ? call->request.timeout : options_.timeout;
+  if (call->deadline.count() == 0 && timeout.count() > 0 && call->sink == nullptr) {
+    call->deadline = loop_.Steady() + timeout;
+  }
+  if (const Credentials::Credential* credential = credentials_->Current()) {
+    Launch(call, *credential);
+  } else {
+    AwaitCredential(call);
+  }
+}
+
+void RestClient::AwaitCredential(const CallPtr& call) {
+  if (call->deadline.count() != 0) {
+    Wait(call, call->deadline - loop_.Steady(), &RestClient::Prepare);
+  }
+  credentials_->Fetch([this, id = call->id, alive = alive_](const Result<void>& outcome) {
+    const CallPtr found = *alive ? Find(id) : nullptr;
+    if (!found || found->http != 0) return;
+    loop_.Cancel(std::exchange(found->timer, 0));
+    if (outcome) {
+      Launch(found, credentials_->Latest());
+    } else {
+      FailWith(found,
+               {HttpError::Kind::kConnect, "getting credentials: " + outcome.error().Message()});
+    }
+  });
+}
+
+std::string RestClient::Url(const ApiRequest& request) const {
+  std::string url = url_.Text() + request.path;
+  if (!request.query.empty()) url += "?" + request.query;
+  return url;
+}
+
+HttpRequest RestClient::BuildRequest(const Call& call,
+                                     const Credentials::Credential& credential) const {
+  HttpRequest http;
+  http.method = call.request.method;
+  http.target = url_.path + call.request.path;
+  if (!call.request.query.empty()) http.target += "?" + call.request.query;
+  http.headers.reserve(3 + credential.headers.size());
+  if (!options_.user_agent.empty()) http.headers.push_back({"user-agent", options_.user_agent});
+  http.headers.push_back({"accept", accept_});
+  http.headers.insert(http.headers.end(), credential.headers.begin(), credential.headers.end());
+  if (!call.request.body.empty()) {
+    http.headers.push_back({"content-type", call.request.content_type.empty()
+                                                ? options_.content_type
+                                                : call.request.content_type});
+  }
+  http.body = call.request.body;
+  return http;
+}
+
+void RestClient::Launch(const CallPtr& call, const Credentials::Credential& credential) {
+  call->credential = credential.version;
+  HttpRequest request = BuildRequest(*call, credential);
+  if (call->sink != nullptr) {
+    call->refusal = {};
+    call->http = http_->Stream(std::move(request), call.get());
+    return;
+  }
+  Nanoseconds timeout{0};
+  if (call->deadline.count() != 0) {
+    timeout = call->deadline - loop_.Steady();
+    if (timeout.count() <= 0) return Wait(call, Nanoseconds(0), &RestClient::Prepare);
+  }
+  call->http = http_->Send(std::move(request), timeout,
+                           [this, id = call->id](tl::expected<HttpResponse, HttpError> outcome) {
+                             const CallPtr found = Find(id);
+                             if (!found) return;
+                             found->http = 0;
+                             if (outcome) {
+                               OnAnswer(found, std::move(*outcome));
+                             } else {
+                               OnError(found, std::move(outcome.error()));
+                             }
+                           });
+}
+
+void RestClient::Retry(const CallPtr& call, Nanoseconds delay) {
+  log::Info(4, "Got a Retry-After response",
+            {{"delay", static_cast<int64_t>(delay / std::chrono::seconds(1))},
+             {"attempt", call->retries},
+             {"url", Url(call->request)}});
+  Wait(call, std::max(delay, Nanoseconds(0)), &RestClient::Throttle);
+}
+
+void RestClient::OnError(const CallPtr& call, HttpError error) {
+  using Kind = HttpError::Kind;
+  if (error.kind == Kind::kConnect) credentials_->ConnectFailed();
+  if (error.kind == Kind::kUnsent && call->resends < kMaxResends) {
+    ++call->resends;
+    return Prepare(call);
+  }
+  // Reading twice does no harm.
+  const bool lost = error.kind == Kind::kBroken || error.kind == Kind::kUnsent;
+  const bool again = call->sink != nullptr ? lost || error.kind == Kind::kTimeout
+                                           : lost && call->request.method == "GET";
+  if (again && call->retries < kMaxRetries) {
+    ++call->retries;
+    call->previous_error = error.message;
+    return Retry(call, kRetryPause);
+  }
+  FailWith(call, std::move(error));
+}
+
+void RestClient::OnAnswer(const CallPtr& call, HttpResponse response) {
+  if (response.status == 401 && !call->renewed && credentials_->Refused(call->credential)) {
+    call->renewed = true;
+    return Prepare(call);
+  }
+  const bool may_wait = response.status == 429 || response.status >= 500;
+  int seconds = 0;
+  if (may_wait && call->retries < kMaxRetries && RetryAfterSeconds(response, &seconds)) {
+    ++call->retries;
+    return Retry(call, std::chrono::seconds(seconds));
+  }
+  LogWarnings(response.headers);
+  ApiResponse answer = ToApiResponse(call->request, std::move(response));
+  if (call->sink != nullptr && answer.Ok()) {
+    // Only 200 starts a watch.
+    return FailWith(call, {HttpError::Kind::kBroken, fmt::format("for request {}, got status: {}",
+                                                                 Url(call->request), answer.code)});
+  }
+  Finish(call, std::move(answer));
+}
+
+void RestClient::FailWith(const CallPtr& call, HttpError error) {
+  const bool repeated = call->previous_error.empty() || call->previous_error == error.message;
+  ApiResponse response = ToApiResponse(call->request.method, Url(call->request), std::move(error));
+  if (!repeated) response.message += " - error from a previous attempt: " + call->previous_error;
+  Finish(call, std::move(response));
+}
+
+void RestClient::Finish(const CallPtr& call, ApiResponse response) {
+  calls_.erase(call->id);
+  loop_.Cancel(call->timer);
+  // Nothing of ours is touched after this: the receiver may destroy the client.
+  if (call->sink != nullptr) {
+    call->sink->OnEnd(response);
+  } else {
+    call->done(std::move(response));
+  }
+}
+
+void RestClient::OnWatchResponse(Id id, int status, const std::vector<Header>& headers) {
+  const CallPtr call = Find(id);
+  if (!call) return;
+  call->refusal.status = status;
+  call->refusal.headers = headers;
+  if (status == 200) StartWatch(call);
+}
+
+void RestClient::StartWatch(const CallPtr& call) {
+  LogWarnings(call->refusal.headers);
+  const std::string_view header = call->refusal.Get("content-type");
+  const std::string media_type = header.empty() ? options_.content_type : MediaType(header);
+  if (media_type != kProtobuf && media_type != kJson) {
+    http_->Cancel(std::exchange(call->http, 0));
+    return FailWith(call, {HttpError::Kind::kBroken,
+                           fmt::format("unable to decode a watch of content type \"{}\"", header)});
+  }
+  call->started = true;
+  call->framer = WatchFramer(media_type == kProtobuf ? WatchFramer::Format::kPrefixed
+                                                     : WatchFramer::Format::kLines);
+  call->sink->OnStarted(media_type);
+}
+
+void RestClient::OnWatchData(Id id, std::string_view bytes) {
+  const CallPtr call = Find(id);
+  if (!call) return;
+  if (!call->started) {
+    const size_t room = kMaxErrorBody - std::min(kMaxErrorBody, call->refusal.body.size());
+    call->refusal.body.append(bytes.substr(0, room));
+    return;
+  }
+  const std::shared_ptr<bool> alive = alive_;
+  const auto outcome = call->framer.Add(bytes, [&](std::string_view frame) {
+    call->sink->OnFrame(frame);
+    return *alive && calls_.contains(id);
+  });
+  if (outcome != WatchFramer::Outcome::kTooLarge) return;
+  http_->Cancel(std::exchange(call->http, 0));
+  // Asking for the same events again would bring the same frame: what the server is said to have
+  // answered makes the reader start anew.
+  ApiResponse why;
+  why.code = 500;
+  why.reason = "InternalError";
+  why.message =
+      "unable to decode an event from the watch stream: object to decode was longer than maximum "
+      "allowed size";
+  Finish(call, std::move(why));
+}
+
+void RestClient::OnWatchDone(Id id, const HttpError* error) {
+  const CallPtr call = Find(id);
+  if (!call) return;
+  call->http = 0;
+  if (!call->started) {
+    return error != nullptr ? OnError(call, *error) : OnAnswer(call, std::move(call->refusal));
+  }
+  ApiResponse why;
+  if (error != nullptr) {
+    why.error = *error;
+  } else if (call->framer.HasPartialFrame()) {
+    why.error = {HttpError::Kind::kBroken, "unexpected EOF"};
+  } else {
+    why.code = 200;
+  }
+  why.message = why.error.message;
+  Finish(call, std::move(why));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ApiClient>> MakeRestClientOver(Loop& loop, std::unique_ptr<HttpClient> http,
+                                                      const ClientConfig& config,
+                                                      std::shared_ptr<Credentials> credentials,
+                                                      RestClientOptions options) {
+  auto url = ParseServerUrl(config.server, false);
+  if (!url) return Fail(url.error());
+  return std::make_unique<RestClient>(loop, std::move(http), std::move(*url),
+                                      std::move(credentials), std::move(options));
+}
+
+Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const ClientConfig& config,
+                                                  std::shared_ptr<Credentials> credentials,
+                                                  RestClientOptions options) {
+  HttpClientOptions http_options;
+  http_options.url = config.server;
+  http_options.tls = credentials->Tls();
+  http_options.proxy_url = config.proxy_url;
+  const char* disable_http2 = std::getenv("DISABLE_HTTP2");
+  http_options.http2 = disable_http2 == nullptr || *disable_http2 == '\0';
+  auto http = MakeHttpClient(loop, std::move(http_options));
+  if (!http) return Fail(http.error());
+  return MakeRestClientOver(loop, std::move(*http), config, std::move(credentials),
+                            std::move(options));
+}
+
+}  // namespace berth::kube

@@ -28,6 +28,10 @@ def pytest_configure(config):
         pytest.exit(f"{program()} does not exist: build it, or name a scheduler in BERTH_E2E_SCHEDULER", 2)
 
 
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("before_main_scheduler") is None)
+
+
 def apply_rbac(cluster):
     cluster.kubectl("apply", "-f", REPOSITORY / "deploy/rbac.yaml")
 

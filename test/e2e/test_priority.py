@@ -37,7 +37,7 @@ def test_gated_pod_waits_in_silence(world):
     world.pod("free2")
     world.bound("free2")
     assert not world.get("gated")["spec"].get("nodeName")
-    assert not [r for r in world.requests() if "/gated" in r.path or (r.body or {}).get("regarding", {}).get("name") == "gated"]
+    assert not [r for r in world.requests() if "/pods/gated" in r.path or (r.body or {}).get("regarding", {}).get("name") == "gated"]
     remove("example.com/two")
     assert world.bound("gated") == node
 

@@ -7,9 +7,11 @@ import json
 import os
 import pathlib
 import shutil
+import signal
+import ssl
+import subprocess
 import tempfile
 import urllib.request
-import ssl
 
 from kubernetes import client
 
@@ -100,6 +102,7 @@ class Cluster:
             f"--service-account-signing-key-file={self.certs.sa_key}",
             f"--service-account-key-file={self.certs.sa_pub}",
             f"--disable-admission-plugins={PLUGINS_OFF}", "--profiling=false",
+            "--delete-collection-workers=8",
             # Requestheader data makes the extension-apiserver-authentication configmap complete.
             f"--requestheader-client-ca-file={self.certs.ca}", "--requestheader-allowed-names=front-proxy",
             "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
@@ -160,7 +163,6 @@ class Cluster:
         return process
 
     def kubectl(self, *args):
-        import subprocess
         return subprocess.run([str(peers_folder() / "kubectl"), f"--kubeconfig={self.admin_kubeconfig}",
                                *map(str, args)], check=True, capture_output=True, text=True, timeout=60).stdout
 
@@ -168,9 +170,8 @@ class Cluster:
         for process in self.schedulers:
             process.stop()
         if self.apiserver:
-            self.apiserver.signal(9)
-            self.apiserver.stop()
+            self.apiserver.kill()
         if self.etcd:
-            self.etcd.signal(18)
+            self.etcd.signal(signal.SIGCONT)
             self.etcd.kill()
         shutil.rmtree(self.data, ignore_errors=True)

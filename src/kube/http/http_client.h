@@ -13,6 +13,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "kube/http/message.h"
@@ -34,12 +36,18 @@ struct TlsOptions {
 struct HttpClientOptions {
   std::string url;  // scheme://host[:port]; a path is ignored
   TlsOptions tls;
-  // http://, https:// or socks5:// proxy with optional user:password@; empty: direct.
+  // http://, https:// or socks5:// proxy with optional user:password@; empty: what HTTPS_PROXY,
+  // HTTP_PROXY and NO_PROXY say.
   std::string proxy_url = {};
   size_t max_connections = 4;              // besides the one for streams
   size_t max_response_bytes = 1ull << 31;  // of Send
   Nanoseconds connect_timeout = std::chrono::seconds(30);
   bool http2 = true;
+  // An HTTP/2 server that was silent for `ping_idle` is asked for a sign of life; when none comes
+  // in `ping_timeout` the connection is given up. Connections without exchanges close in the end.
+  Nanoseconds ping_idle = std::chrono::seconds(30);
+  Nanoseconds ping_timeout = std::chrono::seconds(15);
+  Nanoseconds idle_timeout = std::chrono::seconds(90);
 };
 
 // Receives a response piece by piece.

@@ -1,0 +1,61 @@
+#include "kube/http/protocol.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace berth::kube {
+namespace {
+
+bool IsTokenCharacter(char c) {
+  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
+  return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenCharacter);
+}
+
+bool IsValueCharacter(char c) {
+  const auto u = static_cast<unsigned char>(c);
+  return c == '\t' || (u >= 0x20 && u != 0x7f);
+}
+
+bool IsTargetCharacter(char c) { return c > 0x20 && c < 0x7f; }
+
+}  // namespace
+
+bool AddHeader(Exchange& exchange, std::string_view name, std::string_view value) {
+  exchange.header_bytes += name.size() + value.size() + 32;
+  if (exchange.header_bytes > kMaxHeaderBytes) return false;
+  auto& headers = exchange.response.headers;
+  if (headers.empty()) headers.reserve(8);
+  headers.push_back({std::string(name), std::string(value)});
+  return true;
+}
+
+bool SaysLength(const HttpRequest& request) {
+  return !request.body.empty() || request.method == "POST" || request.method == "PUT" ||
+         request.method == "PATCH";
+}
+
+std::optional<std::string> Malformed(const HttpRequest& request) {
+  if (!IsToken(request.method)) {
+    return fmt::format("net/http: invalid method \"{}\"", request.method);
+  }
+  const std::string& target = request.target;
+  if (!target.starts_with('/') || !std::all_of(target.begin(), target.end(), IsTargetCharacter)) {
+    return fmt::format("net/http: invalid request target \"{}\"", target);
+  }
+  for (const Header& header : request.headers) {
+    if (!IsToken(header.name)) {
+      return fmt::format("net/http: invalid header field name \"{}\"", header.name);
+    }
+    if (!std::all_of(header.value.begin(), header.value.end(), IsValueCharacter)) {
+      return fmt::format("net/http: invalid header field value for \"{}\"", header.name);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth::kube

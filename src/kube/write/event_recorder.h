@@ -3,7 +3,7 @@
 // The first event of a kind is created; when an event with the same type, action, reason, reporter,
 // regarding and related object comes again it becomes a series: the second occurrence is patched,
 // later ones are counted and written when the series is finished or every half hour. A cluster
-// without events.k8s.io/v1 gets core/v1 events. Bounded: at most 1,000 events wait, more are
+// without events.k8s.io/v1 gets core/v1 events. Bounded: at most 10,000 events wait, more are
 // dropped and counted.
 #pragma once
 

@@ -1,0 +1,47 @@
+// Endpoints: which path answers what, for a caller who may ask.
+#pragma once
+
+#include <memory>
+
+#include "server/endpoints/health.h"
+#include "server/http/message.h"
+#include "server/metrics/registry.h"
+#include "server/server.h"
+
+namespace berth::server {
+
+class Endpoints {
+ public:
+  explicit Endpoints(EndpointOptions options);
+
+  // Calls `respond` at once, but for /metrics and /metrics/resources, which wait for the closures
+  // of the options: then from whatever thread those call back on.
+  void Handle(const Request& request, const Respond& respond);
+
+ private:
+  Response Now(const Request& request);
+  Response Metrics(const Request& request);
+  Response PodResources(const Request& request, const EndpointOptions::PodSamples& samples) const;
+  Response Verbosity(const Request& request) const;
+  Response Configz() const;
+  Response Statusz(const Request& request) const;
+  Response Flagz(const Request& request) const;
+  Response FlagsIndex() const;
+
+  EndpointOptions options_;
+  Registry slis_;
+  HealthEndpoint healthz_;
+  HealthEndpoint livez_;
+  HealthEndpoint readyz_;
+  double started_;  // seconds since 1970
+};
+
+// Does the Accept header take text/plain (/statusz and /flagz insist on it)?
+bool AcceptsPlainText(std::string_view accept);
+
+// "Sun Nov 15 19:58:13 UTC 2026".
+std::string UnixDate(int64_t seconds);
+// "1 hr 02 min 03 sec".
+std::string Uptime(int64_t seconds);
+
+}  // namespace berth::server

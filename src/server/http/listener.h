@@ -1,0 +1,39 @@
+// Listener: HTTPS connections, one request after the other on each.
+//
+// HTTP/1.1 with keep-alive over TLS; a client that speaks plain HTTP is told so. What a client can
+// hold is bounded: header and body sizes, time to send them, idle time, number of connections (when
+// there are too many, the one that has idled longest makes room).
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/error.h"
+#include "kube/loop.h"
+#include "server/http/message.h"
+#include "server/http/tls.h"
+#include "server/server.h"
+
+namespace berth::server {
+
+class Listener {
+ public:
+  // Binds and listens: errors are Go's. `loop` and `certificates` outlive the listener, and the
+  // loop no longer runs when it is destroyed. `handler` is called on the loop's thread.
+  static Result<std::unique_ptr<Listener>> Make(kube::SystemLoop& loop,
+                                                const ServingOptions& options,
+                                                const ServingCertificates& certificates,
+                                                Handler handler);
+  virtual ~Listener() = default;
+
+  virtual int Port() const = 0;
+  // "127.0.0.1:10259", "[::]:10259".
+  virtual std::string Address() const = 0;
+  // The rest: on the loop's thread.
+  virtual void Start() = 0;
+  // Takes no new connections, ends idle ones at once and the others after their response, or after
+  // the options' shutdown_timeout. `done` is called when the last one is gone.
+  virtual void Stop(std::function<void()> done) = 0;
+};
+
+}  // namespace berth::server

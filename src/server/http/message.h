@@ -1,0 +1,78 @@
+// Requests the server gets and responses it gives, as values.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace berth::server {
+
+// The certificates a client presented, its own first, in DER. Nobody has verified them yet.
+using PeerChain = std::shared_ptr<const std::vector<std::string>>;
+
+struct Request {
+  std::string method;
+  std::string target;                                        // as it came
+  std::string path;                                          // of the target, decoded
+  std::string query;                                         // of the target, encoded, without "?"
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case, in order
+  std::string body;
+  PeerChain peer;  // null: none
+
+  // The first header of that (lower case) name, or "".
+  std::string_view Header(std::string_view name) const {
+    for (const auto& [key, value] : headers) {
+      if (key == name) return value;
+    }
+    return "";
+  }
+};
+
+struct Response {
+  int status = 200;
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::string body = {};
+
+  Response& Set(std::string name, std::string value) {
+    for (auto& header : headers) {
+      if (header.first == name) {
+        header.second = std::move(value);
+        return *this;
+      }
+    }
+    headers.emplace_back(std::move(name), std::move(value));
+    return *this;
+  }
+  std::string_view Get(std::string_view name) const {
+    for (const auto& header : headers) {
+      if (header.first == name) return header.second;
+    }
+    return "";
+  }
+};
+
+// Answers a request: calls `respond` once, now or later, on the thread the handler was called on.
+using Respond = std::function<void(Response)>;
+using Handler = std::function<void(Request request, Respond respond)>;
+
+// Splits and decodes a request target. False: it is malformed.
+bool ParseTarget(std::string_view target, std::string* path, std::string* query);
+
+// "%41" and, in queries, "+". False: a bad escape.
+bool PercentDecode(std::string_view text, bool plus_is_space, std::string* out);
+
+// The values of one key of an encoded query, decoded; entries that are malformed are left out.
+std::vector<std::string> QueryValues(std::string_view query, std::string_view key);
+bool QueryHas(std::string_view query, std::string_view key);
+
+// What Go's http.Error answers: text, a newline, and no sniffing.
+Response TextError(int status, std::string_view text);
+
+// The body in gzip, when the client takes that.
+bool AcceptsGzip(const Request& request);
+std::string Gzip(std::string_view text);
+
+}  // namespace berth::server

@@ -1,0 +1,86 @@
+// What every Kubernetes component says of itself: the process, its version, its gates, its lease.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/metrics/registry.h"
+
+namespace berth::server {
+
+// What the operating system says about this process. Fields it does not tell are negative.
+struct ProcessStats {
+  double cpu_seconds = -1;
+  double open_fds = -1;
+  double max_fds = -1;
+  double virtual_bytes = -1;
+  double virtual_max_bytes = -1;
+  double resident_bytes = -1;
+  double start_time_seconds = -1;  // since 1970
+  double received_bytes = -1;
+  double sent_bytes = -1;
+};
+ProcessStats ReadProcessStats();
+
+// process_*: read anew at every scrape.
+void AddProcessMetrics(Registry& registry);
+
+struct FeatureValue {
+  std::string name;
+  std::string stage;  // "ALPHA", "BETA", "" (GA), "DEPRECATED"
+  bool enabled = false;
+};
+
+struct ComponentInfo {
+  std::string git_version;  // "v1.34.10"
+  std::string git_commit;   // of the build
+  std::string build_date = "1970-01-01T00:00:00Z";
+  std::string compiler;  // what compiled it, and its version
+  std::string compiler_version;
+  std::string platform = "linux/amd64";
+  std::string binary_version = "1.34";
+  std::string emulation_version = "1.34";
+  std::string min_compat_version = "1.33";
+  std::vector<FeatureValue> features;
+};
+// kubernetes_build_info, version_info, kubernetes_feature_enabled.
+void AddComponentMetrics(Registry& registry, const ComponentInfo& info);
+
+// leader_election_master_status and leader_election_slowpath_total. From any thread.
+class LeaderMetrics {
+ public:
+  LeaderMetrics(Registry& registry, std::string_view lease_name);
+  void SetLeading(bool leading) { leading_->Set(leading ? 1 : 0); }
+  void CountSlowPath() { slow_path_.With({lease_name_})->Add(); }
+
+ private:
+  std::string lease_name_;
+  Gauge* leading_;
+  CounterFamily& slow_path_;
+};
+
+// rest_client_*: requests to the API server. From any thread.
+class ClientMetrics {
+ public:
+  explicit ClientMetrics(Registry& registry);
+
+  // A request came to an end. `code`: "200", "<error>". Sizes are of bodies.
+  void Request(std::string_view method, std::string_view host, std::string_view code,
+               double seconds, double request_bytes, double response_bytes);
+  // How long a request was held back by the client's own rate.
+  void HeldBack(std::string_view method, std::string_view host, double seconds);
+  // The server asked for the request to be repeated, with this code.
+  void Retried(std::string_view method, std::string_view host, std::string_view code);
+
+ private:
+  CounterFamily& requests_;
+  CounterFamily& retries_;
+  HistogramFamily& duration_;
+  HistogramFamily& request_size_;
+  HistogramFamily& response_size_;
+  HistogramFamily& held_back_;
+};
+
+}  // namespace berth::server

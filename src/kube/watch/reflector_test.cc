@@ -1,0 +1,366 @@
+#include "kube/watch/reflector.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/proto.h"
+#include "api/protozero.h"
+#include "kube/client/fake_api_client.h"
+#include "kube/fake_loop.h"
+
+namespace berth::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Writes down what it is told: "= a b" for a list, "+ a@5", "- a@6".
+class Recorder final : public ObjectSink {
+ public:
+  void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
+    std::string line = "= " + std::string(kind);
+    for (const api::Object& object : objects) line += " " + api::MetadataOf(object)->name;
+    lines.push_back(line);
+  }
+  void Changed(api::Object object) override { Add("+ ", object); }
+  void Removed(api::Object object) override { Add("- ", object); }
+
+  std::vector<std::string> lines;
+
+ private:
+  void Add(std::string what, const api::Object& object) {
+    const api::ObjectMeta& meta = *api::MetadataOf(object);
+    lines.push_back(what + meta.name + "@" + meta.resource_version);
+  }
+};
+
+template <class T>
+T Make(std::string name, std::string version) {
+  T object;
+  object.metadata.name = std::move(name);
+  object.metadata.resource_version = std::move(version);
+  return object;
+}
+
+std::string Field(uint32_t number, std::string_view payload) {
+  std::string out;
+  protozero::pbf_writer(out).add_message(number, payload);
+  return out;
+}
+
+template <class T>
+std::string List(std::string version, const std::vector<T>& items, std::string continue_ = {}) {
+  api::ListMeta meta;
+  meta.resource_version = std::move(version);
+  meta.continue_ = std::move(continue_);
+  std::string list = Field(1, api::ToProto(meta));
+  for (const T& item : items) list += Field(2, api::ToProto(item));
+  return api::WrapEnvelope(T::kApiVersion, std::string(T::kKind) + "List", list);
+}
+
+std::string Frame(std::string_view type, std::string_view object) {
+  return Field(1, type) + Field(2, Field(1, object));
+}
+
+class ReflectorTest : public ::testing::Test {
+ protected:
+  void Begin(std::string_view kind, RawObjects* raw = nullptr) {
+    reflector_ = std::make_unique<Reflector>(*FindKind(kind), loop_, client_, sink_, raw);
+    reflector_->Start();
+  }
+  // Up to the first watch.
+  void BeginWatch(std::string_view kind) {
+    Begin(kind);
+    client_.RespondNext(FakeApiClient::Success(List<api::Node>("7", {Make<api::Node>("a", "3")})));
+    client_.Start(client_.NextWatch());
+    sink_.lines.clear();
+  }
+  std::string LastLine() const { return client_.Last().Line(); }
+  size_t Watch() const { return client_.NextWatch(); }
+
+  FakeLoop loop_;
+  FakeApiClient client_;
+  Recorder sink_;
+  std::unique_ptr<Reflector> reflector_;
+};
+
+constexpr const char* kNodeWatch7 =
+    "WATCH /api/v1/nodes?allowWatchBookmarks=true&resourceVersion=7&timeout=7m30s&"
+    "timeoutSeconds=450&watch=true";
+
+TEST_F(ReflectorTest, ListsThenWatchesWithTheQueriesOfClientGo) {
+  loop_.random = 0.7634;
+  Begin("Pod");
+  EXPECT_FALSE(reflector_->Synced());
+  EXPECT_EQ(LastLine(),
+            "GET /api/v1/pods?fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+            "&limit=500&resourceVersion=0");
+  client_.RespondNext(FakeApiClient::Success(
+      List<api::Pod>("2696", {Make<api::Pod>("a", "1"), Make<api::Pod>("b", "2")})));
+  EXPECT_TRUE(reflector_->Synced());
+  EXPECT_THAT(sink_.lines, ElementsAre("= Pod a b"));
+  EXPECT_EQ(LastLine(),
+            "WATCH /api/v1/pods?allowWatchBookmarks=true&fieldSelector=status.phase%21%3DSucceeded"
+            "%2Cstatus.phase%21%3DFailed&resourceVersion=2696&timeout=8m49s&timeoutSeconds=529&"
+            "watch=true");
+}
+
+TEST_F(ReflectorTest, TellsOfChangesInOrder) {
+  BeginWatch("Node");
+  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("b", "8"))));
+  client_.SendFrame(Watch(), Frame("MODIFIED", api::ToEnvelope(Make<api::Node>("b", "9"))));
+  client_.SendFrame(Watch(), Frame("DELETED", api::ToEnvelope(Make<api::Node>("a", "10"))));
+  EXPECT_THAT(sink_.lines, ElementsAre("+ b@8", "+ b@9", "- a@10"));
+}
+
+TEST_F(ReflectorTest, AWatchThatEndsGoesOnFromTheLastVersion) {
+  BeginWatch("Node");
+  client_.SendFrame(Watch(), Frame("BOOKMARK", api::ToEnvelope(Make<api::Node>("", "20"))));
+  EXPECT_THAT(sink_.lines, IsEmpty());
+  loop_.Advance(minutes(7));
+  client_.End(Watch());
+  EXPECT_THAT(LastLine(), HasSubstr("resourceVersion=20&"));
+  EXPECT_TRUE(client_.Last().watch);
+  client_.Start(Watch());
+  loop_.Advance(seconds(5));
+  client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kBroken, "unexpected EOF"));
+  EXPECT_TRUE(client_.Last().watch);
+  EXPECT_EQ(client_.CountOpen(), 1u);
+}
+
+TEST_F(ReflectorTest, AVeryShortWatchWithoutEventsMakesANewList) {
+  BeginWatch("Node");
+  client_.End(Watch());
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  loop_.Advance(milliseconds(1200));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?resourceVersion=7");
+}
+
+TEST_F(ReflectorTest, ShortWatchesWithEventsAreFollowedAtOnceOnlyTwice) {
+  BeginWatch("Node");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(client_.CountOpen(), 1u) << i;
+    client_.Start(Watch());
+    client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("b", "8"))));
+    client_.End(Watch());
+  }
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  loop_.Advance(milliseconds(1200));
+  EXPECT_TRUE(client_.Last().watch);
+}
+
+TEST_F(ReflectorTest, ARefusedWatchIsFollowedByAListFromTheLastVersionWithoutLimit) {
+  for (int code : {403, 410, 500}) {
+    client_ = FakeApiClient();
+    Begin("Node");
+    client_.RespondNext(FakeApiClient::Success(List<api::Node>("7", {})));
+    client_.Respond(Watch(), FakeApiClient::Failure(code, "", "injected"));
+    loop_.Advance(milliseconds(1199));
+    EXPECT_EQ(client_.CountOpen(), 0u);
+    loop_.Advance(milliseconds(1));
+    EXPECT_EQ(LastLine(), "GET /api/v1/nodes?resourceVersion=7") << code;
+    client_.RespondNext(FakeApiClient::Success(List<api::Node>("9", {})));
+    EXPECT_THAT(LastLine(), HasSubstr("resourceVersion=9&timeout"));
+    reflector_.reset();
+  }
+}
+
+TEST_F(ReflectorTest, AnErrorInTheStreamEndsTheWatch) {
+  BeginWatch("Node");
+  api::Status status;
+  status.code = 410;
+  status.reason = "Expired";
+  status.message = "too old resource version: 7 (20)";
+  const size_t watch = Watch();
+  client_.SendFrame(watch, Frame("ERROR", api::ToEnvelope(status)));
+  EXPECT_TRUE(client_.At(watch).cancelled);
+  loop_.Advance(milliseconds(1200));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?resourceVersion=7");
+}
+
+TEST_F(ReflectorTest, ARefusedConnectionIsWatchedAgainWithoutAList) {
+  BeginWatch("Node");
+  loop_.Advance(seconds(3));
+  client_.End(Watch());
+  client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kRefused, "connection refused"));
+  loop_.Advance(milliseconds(1200));
+  EXPECT_EQ(LastLine(), kNodeWatch7);
+  client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kRefused, "connection refused"));
+  loop_.Advance(milliseconds(2399));
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  loop_.Advance(milliseconds(1));
+  EXPECT_EQ(LastLine(), kNodeWatch7);
+  client_.Respond(Watch(), FakeApiClient::Failure(429, "TooManyRequests", "slow down"));
+  loop_.Advance(milliseconds(4800));
+  EXPECT_EQ(LastLine(), kNodeWatch7);
+}
+
+TEST_F(ReflectorTest, FailedListsAreRepeatedWithPausesThatDoubleUpToALimit) {
+  Begin("Node");
+  loop_.random = 0;
+  std::vector<int64_t> pauses;
+  for (int i = 0; i < 8; ++i) {
+    client_.RespondNext(FakeApiClient::Failure(500, "InternalError", "injected"));
+    const Nanoseconds before = loop_.Steady();
+    while (client_.CountOpen() == 0) loop_.Advance(milliseconds(100));
+    pauses.push_back((loop_.Steady() - before) / milliseconds(1));
+    EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500&resourceVersion=0");
+  }
+  EXPECT_THAT(pauses, ElementsAre(800, 1600, 3200, 6400, 12800, 25600, 30000, 30000));
+  loop_.Advance(minutes(3));
+  client_.RespondNext(FakeApiClient::Failure(500, "InternalError", "injected"));
+  loop_.Advance(milliseconds(800));
+  EXPECT_EQ(client_.CountOpen(), 1u);
+}
+
+TEST_F(ReflectorTest, AListWhoseVersionIsGoneAsksForTheNewest) {
+  BeginWatch("Node");
+  client_.Respond(Watch(), FakeApiClient::Failure(500, "", "injected"));
+  loop_.Advance(milliseconds(1200));
+  client_.RespondNext(FakeApiClient::Failure(410, "Expired", "too old"));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes");
+  client_.RespondNext(FakeApiClient::Failure(500, "", "injected"));
+  loop_.Advance(milliseconds(2400));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500");
+  client_.RespondNext(FakeApiClient::Success(List<api::Node>("5", {})));
+  EXPECT_THAT(LastLine(), HasSubstr("resourceVersion=5&timeout"));
+}
+
+TEST_F(ReflectorTest, AVersionTheServerHasNotReachedAsksForTheNewest) {
+  BeginWatch("Node");
+  client_.Respond(Watch(), FakeApiClient::Failure(500, "", "injected"));
+  loop_.Advance(milliseconds(1200));
+  client_.RespondNext(
+      FakeApiClient::Failure(504, "Timeout", "Too large resource version: 7, current: 2"));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes");
+}
+
+TEST_F(ReflectorTest, PagesAreContinuedAndTakenTogether) {
+  Begin("Node");
+  client_.RespondNext(
+      FakeApiClient::Success(List<api::Node>("7", {Make<api::Node>("a", "1")}, "tok/en=")));
+  EXPECT_THAT(sink_.lines, IsEmpty());
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?continue=tok%2Fen%3D&limit=500");
+  client_.RespondNext(FakeApiClient::Success(List<api::Node>("7", {Make<api::Node>("b", "2")})));
+  EXPECT_THAT(sink_.lines, ElementsAre("= Node a b"));
+  // A server that pages version 0 has no cache, so that later lists are paged too.
+  client_.Respond(Watch(), FakeApiClient::Failure(500, "", "injected"));
+  loop_.Advance(milliseconds(1200));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500&resourceVersion=7");
+}
+
+TEST_F(ReflectorTest, PagesThatExpireAreListedInOnePiece) {
+  Begin("Node");
+  client_.RespondNext(
+      FakeApiClient::Success(List<api::Node>("7", {Make<api::Node>("a", "1")}, "token")));
+  client_.RespondNext(FakeApiClient::Failure(410, "Expired", "expired"));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?resourceVersion=0");
+  client_.RespondNext(FakeApiClient::Success(List<api::Node>("8", {Make<api::Node>("b", "2")})));
+  EXPECT_THAT(sink_.lines, ElementsAre("= Node b"));
+}
+
+TEST_F(ReflectorTest, JsonIsUnderstoodToo) {
+  Begin("Node");
+  client_.RespondNext(FakeApiClient::Success(
+      R"({"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[
+          {"metadata":{"name":"a","resourceVersion":"3","managedFields":[{"x":1}]}},
+          {"metadata":{"name":7}},
+          {"metadata":{"name":"b","resourceVersion":"4"}}]})",
+      kJson));
+  EXPECT_THAT(sink_.lines, ElementsAre("= Node a b"));
+  client_.Start(Watch(), kJson);
+  client_.SendFrame(Watch(), R"({"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1",
+                                 "metadata":{"name":"a","resourceVersion":"8"}}})");
+  client_.SendFrame(Watch(), R"({"type":"BOOKMARK","object":{"kind":"Node","apiVersion":"v1",
+              "metadata":{"resourceVersion":"12","creationTimestamp":null},"spec":{},"status":{}}})");
+  EXPECT_THAT(sink_.lines, ElementsAre("= Node a b", "+ a@8"));
+  loop_.Advance(seconds(2));
+  client_.End(Watch());
+  EXPECT_THAT(LastLine(), HasSubstr("resourceVersion=12&"));
+}
+
+TEST_F(ReflectorTest, WhatCannotBeUnderstoodIsSkipped) {
+  BeginWatch("Node");
+  client_.SendFrame(Watch(), "garbage");
+  client_.SendFrame(Watch(), Frame("ADDED", "garbage"));
+  client_.SendFrame(Watch(), Frame("RENAMED", api::ToEnvelope(Make<api::Node>("x", "8"))));
+  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Pod>("x", "8"))));
+  client_.SendFrame(Watch(), Frame("ADDED", api::WrapEnvelope("v1", "Node", "\x0a\x05x")));
+  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("b", "9"))));
+  EXPECT_THAT(sink_.lines, ElementsAre("+ b@9"));
+  EXPECT_EQ(client_.CountOpen(), 1u);
+}
+
+TEST_F(ReflectorTest, AListThatIsNoneIsAFailure) {
+  Begin("Node");
+  for (const std::string& body : {std::string("garbage"), List<api::Pod>("7", {}), std::string(),
+                                  api::WrapEnvelope("v1", "NodeList", "\x0a\x7f")}) {
+    client_.RespondNext(FakeApiClient::Success(body));
+    EXPECT_EQ(client_.CountOpen(), 0u);
+    loop_.Advance(minutes(1));
+    EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500&resourceVersion=0");
+  }
+  EXPECT_FALSE(reflector_->Synced());
+}
+
+TEST_F(ReflectorTest, AWatchThatNeverEndsIsGivenUp) {
+  BeginWatch("Node");
+  const size_t watch = Watch();
+  loop_.Advance(seconds(479));
+  EXPECT_FALSE(client_.At(watch).cancelled);
+  loop_.Advance(seconds(2));
+  EXPECT_TRUE(client_.At(watch).cancelled);
+  EXPECT_EQ(LastLine(), kNodeWatch7);
+}
+
+TEST_F(ReflectorTest, BytesOfVolumesAreKeptWithoutManagedFields) {
+  RawObjects raw;
+  raw.Put("PersistentVolume", "", "gone", {"1", "x"});
+  raw.Put("PersistentVolumeClaim", "ns", "other", {"1", "x"});
+  Begin("PersistentVolume", &raw);
+  EXPECT_EQ(client_.Last().request.accept, "application/vnd.kubernetes.protobuf, */*");
+  const auto volume = Make<api::PersistentVolume>("pv1", "3");
+  const std::string metadata = api::ToProto(volume.metadata);
+  const std::string rest = Field(2, api::ToProto(volume.spec)) + Field(77, "unknown");
+  api::ListMeta meta;
+  meta.resource_version = "7";
+  client_.RespondNext(FakeApiClient::Success(api::WrapEnvelope(
+      "v1", "PersistentVolumeList",
+      Field(1, api::ToProto(meta)) + Field(2, Field(1, metadata + Field(17, "managed")) + rest))));
+  const RawObjects::Entry* entry = raw.Find("PersistentVolume", "", "pv1");
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->resource_version, "3");
+  EXPECT_EQ(entry->proto, Field(1, metadata) + rest);
+  EXPECT_EQ(raw.Find("PersistentVolume", "", "gone"), nullptr);
+  EXPECT_NE(raw.Find("PersistentVolumeClaim", "ns", "other"), nullptr);
+
+  client_.Start(Watch());
+  const auto changed = Make<api::PersistentVolume>("pv1", "8");
+  client_.SendFrame(Watch(), Frame("MODIFIED", api::ToEnvelope(changed)));
+  EXPECT_EQ(raw.Find("PersistentVolume", "", "pv1")->proto, api::ToProto(changed));
+  client_.SendFrame(Watch(), Frame("DELETED", api::ToEnvelope(changed)));
+  EXPECT_EQ(raw.Find("PersistentVolume", "", "pv1"), nullptr);
+}
+
+TEST_F(ReflectorTest, AStoppedReflectorIsSilent) {
+  BeginWatch("Node");
+  reflector_->Stop();
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  EXPECT_EQ(loop_.Timers(), 0u);
+  loop_.Advance(minutes(20));
+  EXPECT_THAT(sink_.lines, IsEmpty());
+  Begin("Node");
+  reflector_->Stop();
+  EXPECT_EQ(client_.CountOpen(), 0u);
+}
+
+}  // namespace
+}  // namespace berth::kube

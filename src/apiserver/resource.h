@@ -1,0 +1,71 @@
+// Resources: what the API server serves, and where.
+//
+// The built-in ones are a table (resource.cc); definitions (CRDs) add more while the server runs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/schema.h"
+
+namespace berth::apiserver {
+
+struct Resource {
+  std::string group;  // "" is core
+  std::string version;
+  std::string kind;
+  std::string plural;
+  std::string singular;
+  std::vector<std::string> short_names = {};
+  std::vector<std::string> categories = {};
+  bool namespaced = true;
+  bool status = false;       // has the subresource
+  bool scale = false;        // likewise
+  bool create_only = false;  // answers to POST alone, nothing is kept (reviews)
+  bool custom = false;       // of a CustomResourceDefinition
+  // The fields besides metadata that field selectors may name.
+  std::vector<std::string> selectable = {};
+  const api::TypeInfo* type = nullptr;  // null: berth does not describe the kind
+  // Objects are kept under this resource's number, in its form: events exist in two groups.
+  uint32_t id = 0;
+  uint32_t storage_id = 0;
+
+  std::string ApiVersion() const { return group.empty() ? version : group + "/" + version; }
+  // "deployments.apps", as errors name it.
+  std::string GroupResource() const { return group.empty() ? plural : plural + "." + group; }
+};
+
+class Catalog {
+ public:
+  // The built-in resources.
+  Catalog();
+
+  const Resource* Find(std::string_view group, std::string_view version,
+                       std::string_view plural) const;
+  // Of any version.
+  const Resource* FindKind(std::string_view api_version, std::string_view kind) const;
+  // REQUIRES: a built-in resource.
+  const Resource& Core(std::string_view plural) const;
+  const Resource& Named(std::string_view group, std::string_view plural) const;
+  const Resource& At(uint32_t id) const { return *resources_[id]; }
+  size_t Size() const { return resources_.size(); }
+
+  // The served ones, in the order of discovery.
+  const std::vector<const Resource*>& Served() const { return served_; }
+
+  // Adds the resource or changes the one of that group, version and name.
+  const Resource& AddCustom(Resource resource);
+  // No longer served; its number stays taken.
+  void RemoveCustom(std::string_view group, std::string_view plural);
+
+ private:
+  const Resource& Add(Resource resource);
+
+  std::vector<std::unique_ptr<Resource>> resources_;  // by id
+  std::vector<const Resource*> served_;
+};
+
+}  // namespace berth::apiserver

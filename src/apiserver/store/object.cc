@@ -1,0 +1,77 @@
+#include "apiserver/store/object.h"
+
+#include <utility>
+
+namespace berth::apiserver {
+namespace {
+
+const Json& Walk(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  while (!path.empty()) {
+    const size_t dot = path.find('.');
+    at = &(*at)[path.substr(0, dot)];
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return *at;
+}
+
+// The value a field selector compares with. Names that are no paths are Kubernetes' own.
+std::string FieldValue(const Json& object, std::string_view field) {
+  if (field == "source") {
+    const std::string_view component = object["source"]["component"].Str();
+    return std::string(component.empty() ? object["reportingComponent"].Str() : component);
+  }
+  if (field == "status.successful") field = "status.succeeded";
+  const Json& value = Walk(object, field);
+  if (value.IsString()) return std::string(value.Str());
+  if (field == "spec.unschedulable" || field == "spec.hostNetwork") {
+    return value.Bool() ? "true" : "false";
+  }
+  if (field == "status.replicas" || field == "status.succeeded") return std::to_string(value.Int());
+  return value.IsNull() ? "" : value.Dump();
+}
+
+}  // namespace
+
+Json StoredObject::Value() const { return Json::Parse(text).value_or(Json()); }
+
+api::StringMap ToStringMap(const Json& object) {
+  api::StringMap map;
+  map.reserve(object.Members().size());
+  for (const Json::Member& member : object.Members()) {
+    if (member.value.IsString()) {
+      map.emplace_hint(map.end(), member.name, std::string(member.value.Str()));
+    }
+  }
+  return map;
+}
+
+ObjectPtr MakeStoredObject(const Resource& resource, const Json& object, uint64_t version) {
+  auto stored = std::make_shared<StoredObject>();
+  const Json& metadata = object["metadata"];
+  stored->text.reserve(1024);
+  object.AppendTo(stored->text);
+  stored->text.shrink_to_fit();
+  stored->namespace_ = metadata["namespace"].Str();
+  stored->name = metadata["name"].Str();
+  stored->uid = metadata["uid"].Str();
+  stored->version = version;
+  stored->labels = ToStringMap(metadata["labels"]);
+  stored->fields.reserve(resource.selectable.size());
+  for (const std::string& field : resource.selectable) {
+    stored->fields.push_back(FieldValue(object, field));
+  }
+  return stored;
+}
+
+std::string ObjectKey(std::string_view namespace_, std::string_view name) {
+  if (namespace_.empty()) return std::string(name);
+  std::string key;
+  key.reserve(namespace_.size() + 1 + name.size());
+  key.append(namespace_);
+  key += '/';
+  key.append(name);
+  return key;
+}
+
+}  // namespace berth::apiserver

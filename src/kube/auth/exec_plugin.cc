@@ -60,13 +60,10 @@ tl::unexpected<Error> BadOutput() {
 }
 
 Result<CredentialDocument> Decode(const std::string& output) {
-  std::string json = output;
-  if (!api::LooksLikeJson(output)) {
-    auto converted = api::YamlToJson(output);
-    if (!converted) return BadOutput();
-    json = std::move(*converted);
-  }
-  auto document = api::FromJson<CredentialDocument>(json);
+  // JSON is YAML too.
+  const auto json = api::YamlToJson(output);
+  if (!json) return BadOutput();
+  auto document = api::FromJson<CredentialDocument>(*json);
   if (!document) return BadOutput();
   if (document->kind.empty()) return Fail("decoding stdout: Object 'Kind' is missing");
   if (document->api_version.empty()) {

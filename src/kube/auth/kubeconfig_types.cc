@@ -62,6 +62,16 @@ std::string_view JsonKind(std::string_view json) {
   }
 }
 
+// The words of the decoder quote what they could not read: that may be a token or a key.
+std::string WithoutValues(std::string words) {
+  if (const size_t got = words.find(", got "); got != std::string::npos) words.resize(got);
+  const size_t first = words.find('"');
+  if (first != std::string::npos) {
+    words.replace(first, words.rfind('"') + 1 - first, "the value");
+  }
+  return words;
+}
+
 // Of the API versions that had no interactive mode yet, the old behaviour.
 void SetDefaults(Kubeconfig& config) {
   for (NamedUser& named : config.users) {
@@ -219,7 +229,7 @@ Result<Kubeconfig> DecodeKubeconfig(std::string_view text) {
         JsonKind(*json)));
   }
   auto config = api::FromJson<Kubeconfig>(*json);
-  if (!config) return config;
+  if (!config) return Fail(WithoutValues(config.error().Message()));
   if (auto ok = CheckKind(*config); !ok) return Fail(ok.error());
   auto unique = RefuseDuplicates(config->clusters, "NamedCluster", "Cluster");
   if (unique) unique = RefuseDuplicates(config->users, "NamedAuthInfo", "AuthInfo");

@@ -20,13 +20,12 @@ inline constexpr std::string_view kStrategicMergePatch = "application/strategic-
 
 struct ApiRequest {
   std::string method = "GET";
-  std::string path;   // "/api/v1/pods"
-  std::string query;  // encoded, keys sorted, without "?"
+  std::string path = {};   // "/api/v1/pods"
+  std::string query = {};  // encoded, keys sorted, without "?"
   std::string content_type = {};
   std::string body = {};
   Nanoseconds timeout = Nanoseconds(0);  // 0: the client's own
-  // A request that waits for another request to be safe to give up: not held back by the client's
-  // rate (leases have a client of their own).
+  // Not held back by the client's rate. The first attempt of a watch never is.
   bool unlimited = false;
   // Instead of the client's own, for objects whose bytes are wanted: "" is the client's own.
   std::string accept = {};
@@ -64,7 +63,9 @@ class ApiClient {
   virtual ~ApiClient() = default;
 
   // Retries by itself only what the server asked to be repeated (429 and 5xx with Retry-After, up
-  // to 10 times) and what surely did not reach it because a kept connection had died.
+  // to 10 times), what surely did not reach it because a kept connection had died, what was refused
+  // for a credential that could be renewed (once), and, a second later, reads and starts of watches
+  // whose connection broke.
   virtual Id Send(ApiRequest request, Callback done) = 0;
   virtual Id Watch(ApiRequest request, WatchSink* sink) = 0;
   // No callback comes after this.

@@ -3,12 +3,12 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo test lint format bench soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo test e2e lint format bench bench-e2e soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 deps: ## install missing Debian packages (packages.txt)
 	@tools/deps
@@ -23,6 +23,9 @@ demo: build ## schedule 10,000 pods on 1,000 nodes and show the outcome
 test: build fuzz-short ## all tests
 	@cd build && $(CTEST) -j $(JOBS)
 
+e2e: build ## tests beside a real kube-apiserver and etcd (E2E="files or options of pytest" to choose)
+	@test/e2e/run $(E2E)
+
 lint: deps ## formatting of all files, clang-tidy on changed ones (TIDY="files" to choose)
 	@tools/lint $(TIDY)
 
@@ -31,6 +34,9 @@ format: deps ## rewrite files in house format
 
 bench: build ## decisions per second, berth-bench's standard set
 	@build/bin/berth-bench --workload all
+
+bench-e2e: build ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
+	@bench/e2e/run $(BENCH)
 
 soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)

@@ -1,13 +1,15 @@
 // Feature gates: the switches of kube-scheduler v1.34, as --feature-gates sets them.
 //
 // All gates kube-scheduler knows are known here, with their defaults per emulated version; what is
-// asked of them is refused or warned about in kube-scheduler's words. ActedOn() says which of them
-// change what berth does.
+// asked of them is refused or warned about in kube-scheduler's words. GatesOfBerth() says which of
+// them matter to a scheduler, and whether berth follows them.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +19,7 @@
 
 namespace berth::config {
 
-enum class FeatureStage : uint8_t { kAlpha, kBeta, kGA, kDeprecated };
+enum class FeatureStage : uint8_t { kNone, kAlpha, kBeta, kGA, kDeprecated };
 
 // "ALPHA", "BETA", "" (GA), "DEPRECATED": as metrics and the help name them.
 std::string_view StageName(FeatureStage stage);
@@ -27,26 +29,30 @@ struct FeatureSpec {
   uint8_t minor = 0;
   bool enabled = false;
   bool locked = false;  // only the default can be set
-  FeatureStage stage = FeatureStage::kAlpha;
+  FeatureStage stage = FeatureStage::kNone;
 };
 
 struct Feature {
   std::string_view name;
-  std::span<const FeatureSpec> specs;  // ascending by minor
+  std::array<FeatureSpec, 4> specs;  // ascending by minor; kNone fills the rest
+
+  // What it is in Kubernetes 1.`minor`; kNone: not there yet.
+  FeatureSpec At(int minor) const;
 };
 
 // Sorted by name, with AllAlpha and AllBeta.
 std::span<const Feature> KnownFeatures();
+// Null if there is no such gate.
 const Feature* FindFeature(std::string_view name);
 
 class FeatureGates {
  public:
-  // The newest version that can be emulated: this one; and the oldest.
+  // The version berth is, and the oldest one that can be emulated.
   static constexpr int kMinor = 34;
   static constexpr int kOldestMinor = 31;
 
   // All at their defaults in Kubernetes 1.`minor`.
-  explicit FeatureGates(int minor = kMinor);
+  explicit FeatureGates(int minor = kMinor) : minor_(minor) {}
 
   int Minor() const { return minor_; }
 
@@ -57,44 +63,34 @@ class FeatureGates {
   // After an error nothing has changed.
   Result<void> Set(std::string_view text, std::vector<std::string>* warnings = nullptr);
 
-  // What was asked for, by name: AllAlpha and AllBeta as well as what they set.
+  // What was asked for, by name: AllAlpha and AllBeta too, but not what follows from them.
   const std::map<std::string, bool, std::less<>>& Asked() const { return asked_; }
 
   struct Value {
-    const Feature* feature;
+    std::string_view name;
     FeatureSpec spec;  // in the emulated version
     bool enabled;
-
-    bool IsDefault() const { return enabled == spec.enabled; }
   };
-  // Every gate of the emulated version, sorted by name.
+  // Every gate of the emulated version, sorted by name: for metrics.
   std::vector<Value> All() const;
 
-  // Gates that were set to something else than berth does: "NAME=value", sorted.
+  // "NAME=value" of gates that are set to something berth does not do, sorted.
   std::vector<std::string> NotHonoured() const;
 
  private:
-  FeatureSpec SpecOf(const Feature& feature) const;
-  void Put(const Feature& feature, bool value);
-  void SetGroup(FeatureStage stage, bool value);
+  bool ValueOf(std::string_view name, const FeatureSpec& spec) const;
 
   int minor_;
   std::map<std::string, bool, std::less<>> asked_;
-  std::set<std::string, std::less<>> by_name_;  // asked for one by one: groups leave them alone
 };
 
-// How berth takes a gate that matters to a scheduler.
-enum class GateUse : uint8_t {
-  kSwitch,     // on or off, berth follows
-  kAlwaysOn,   // berth does what is behind the gate whether it is on or off
-  kAlwaysOff,  // berth does not do what is behind the gate
-};
+// A gate that changes what a scheduler does.
 struct GateOfBerth {
   std::string_view name;
-  GateUse use;
+  bool followed;  // false: berth always does what Kubernetes 1.34 does by default
 };
-// The gates that alter scheduling or the scheduler's own server, sorted by name. A gate that is not
-// listed has no effect in kube-scheduler's process either.
-std::span<const GateOfBerth> ActedOn();
+// Sorted by name. A gate that is not listed changes nothing in kube-scheduler that others could
+// see.
+std::span<const GateOfBerth> GatesOfBerth();
 
 }  // namespace berth::config

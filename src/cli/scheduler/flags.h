@@ -119,15 +119,15 @@ struct FlagValues {
 struct Flag {
   std::string name;
   char shorthand = 0;
-  std::string section;  // "Secure serving"; empty: accepted but not shown
-  std::string type;     // "string", "int", …; "bool" shows none
-  std::string help;
-  std::string default_value = {};  // as text() of an untouched flag
+  std::string section = {};  // "Secure serving"; empty: accepted but not shown
+  std::string type = {};     // "string", "int", …; "bool" shows none
+  std::string help = {};
+  std::string default_value = {};  // what text() gave before anything was set
   std::string no_value = {};       // the value of --name alone; empty: it needs one
-  std::function<Result<void>(const std::string&)> set;
-  std::function<std::string()> text;
+  std::function<Result<void>(const std::string&)> set = nullptr;
+  std::function<std::string()> text = nullptr;
   bool changed = false;
-  // Of flags of older versions, which have no effect: what to tell instead.
+  // Flags of older versions have no effect: what to tell when they are given.
   std::string obsolete = {};
 };
 
@@ -141,7 +141,7 @@ class Flags {
   // All, in the order of the help's sections, sorted by name within one.
   const std::vector<Flag>& All() const { return flags_; }
   const std::vector<std::string>& Positional() const { return positional_; }
-  // Was it on the command line? REQUIRES: the flag exists.
+  // Was it on the command line?
   bool Changed(std::string_view name) const;
   // (name, value) of every flag but obsolete ones, sorted by name: the FLAG dump and /flagz.
   std::vector<std::pair<std::string, std::string>> Dump() const;
@@ -150,21 +150,16 @@ class Flags {
   Result<void> Parse(const std::vector<std::string>& args);
 
  private:
-  friend class FlagTable;
   Flag* Find(std::string_view name);
   Flag* FindShorthand(char letter);
-  Result<size_t> ParseLong(const std::vector<std::string>& args, size_t at);
-  Result<size_t> ParseShort(const std::vector<std::string>& args, size_t at);
+  // Both return how many arguments after `arg` they took.
+  Result<size_t> ParseLong(const std::string& arg, const std::string* next);
+  Result<size_t> ParseShort(const std::string& arg, const std::string* next);
   Result<void> Set(Flag& flag, const std::string& value);
 
   FlagValues values_;
   std::vector<Flag> flags_;
   std::vector<std::string> positional_;
-  bool help_asked_ = false;
-
- public:
-  // -h or --help came before any error.
-  bool HelpAsked() const { return help_asked_; }
 };
 
 // From the arguments after the command's name; the answer is the help, or the usage with an error,

@@ -2,8 +2,7 @@
 // --config.
 //
 //   auto flags = ParseFlags(args);            // help, bad flags, positional arguments
-//   auto options = Prepare(**flags);          // gates, --version, log, validation of flags
-//   auto loaded = LoadConfig(**flags, *options);  // the file, with what flags put over it
+//   auto options = Complete(**flags);         // gates, --version, log, validation, configuration
 //   … credentials, serving, profiles …
 //   auto written = LogOrWriteConfig(*options, resolved.effective);
 //
@@ -30,8 +29,9 @@ struct ServingOptions {
   std::string cert_file;
   std::string key_file;
   std::vector<SniCertKey> sni;
-  std::vector<std::string> cipher_suites;  // IANA names, valid; empty: the default ones
-  int min_tls_minor = 2;                   // TLS 1.x
+  std::vector<std::string> cipher_suites;  // IANA names; empty: the default ones
+  std::string min_tls_version;             // as the flag has it
+  int min_tls_minor = 2;                   // TLS 1.x, from CheckServing()
   bool http2 = true;
   int http2_max_streams = 0;  // 0: the server's own
   bool reuse_port = false;
@@ -91,7 +91,11 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags);
 // Fills options.config. Deprecated flags count only without --config, leader election flags always.
 Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options);
 
-// Both.
+// Refuses cipher suites and TLS versions that do not exist, which kube-scheduler does when it
+// starts to listen: after the configuration and the credentials.
+Result<void> CheckServing(ServingOptions& serving);
+
+// All three.
 OrExit<SchedulerOptions> Complete(const Flags& flags);
 
 // At -v=2 logs the configuration profiles were built from; writes it when --write-config-to says

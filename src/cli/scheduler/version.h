@@ -10,6 +10,8 @@ namespace berth::cli::scheduler {
 
 // The Kubernetes release whose kube-scheduler berth is, to the letter.
 inline constexpr std::string_view kKubernetesVersion = "v1.34.10";
+// berth's own, as the build file of the project has it.
+inline constexpr std::string_view kBerthVersion = "0.1.0";
 
 // The value of --version: "true", "false", "raw", or a version that only adds to kKubernetesVersion
 // ("v1.34.10-distro.1"). The error is kube-scheduler's.

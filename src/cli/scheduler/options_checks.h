@@ -1,0 +1,28 @@
+// What kube-scheduler refuses about flags before it reads its configuration. Private to the
+// scheduler command.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/scheduler/flags.h"
+#include "config/feature_gates.h"
+
+namespace berth::cli::scheduler {
+
+// The gates of --emulated-version and --feature-gates. Lines to warn with go to `warnings`.
+Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
+                                              std::vector<std::string>* warnings);
+
+// Of --emulated-version alone: what is out of range, which is told later than what is malformed.
+std::vector<std::string> CheckEmulatedVersion(const FlagValues& flags);
+
+// The flags about the log. Their errors are printed bare.
+Result<void> CheckLogging(const FlagValues& flags, const config::FeatureGates& gates);
+
+// All others, in the order they are told. Lines to warn with go to `warnings`.
+std::vector<std::string> CheckFlags(const FlagValues& flags, const config::FeatureGates& gates,
+                                    std::vector<std::string>* warnings);
+
+}  // namespace berth::cli::scheduler

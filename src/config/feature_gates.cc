@@ -1,0 +1,218 @@
+// Feature gates: see feature_gates.h.
+#include "config/feature_gates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/go_text.h"
+
+namespace berth::config {
+
+namespace {
+
+constexpr std::string_view kAllAlpha = "AllAlpha";
+constexpr std::string_view kAllBeta = "AllBeta";
+
+constexpr GateOfBerth kGatesOfBerth[] = {
+    {"CSIMigrationPortworx", false},
+    {"ClientsAllowCBOR", false},
+    {"ClientsPreferCBOR", false},
+    {"ComponentFlagz", true},
+    {"ComponentStatusz", true},
+    {"CoordinatedLeaderElection", false},
+    {"DRAAdminAccess", false},
+    {"DRAConsumableCapacity", false},
+    {"DRADeviceBindingConditions", false},
+    {"DRADeviceTaints", false},
+    {"DRAExtendedResource", false},
+    {"DRAPartitionableDevices", false},
+    {"DRAPrioritizedList", false},
+    {"DRAResourceClaimDeviceStatus", false},
+    {"DRASchedulerFilterTimeout", false},
+    {"DynamicResourceAllocation", true},
+    {"InPlacePodVerticalScaling", false},
+    {"LoggingAlphaOptions", true},
+    {"LoggingBetaOptions", true},
+    {"MatchLabelKeysInPodTopologySpread", false},
+    {"NodeInclusionPolicyInPodTopologySpread", false},
+    {"NominatedNodeNameForExpectation", true},
+    {"PodLevelResources", false},
+    {"PodObservedGenerationTracking", true},
+    {"RemoteRequestHeaderUID", true},
+    {"SchedulerAsyncAPICalls", false},
+    {"SchedulerAsyncPreemption", true},
+    {"SchedulerPopFromBackoffQ", true},
+    {"SchedulerQueueingHints", false},
+    {"SidecarContainers", false},
+    {"StorageCapacityScoring", false},
+    {"VolumeAttributesClass", false},
+    {"WatchListClient", false},
+};
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\n\v\f\r";
+  const size_t first = text.find_first_not_of(kSpaces);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
+}
+
+// strconv.ParseBool.
+std::optional<bool> ParseBool(std::string_view text) {
+  for (const std::string_view word : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == word) return true;
+  }
+  for (const std::string_view word : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == word) return false;
+  }
+  return std::nullopt;
+}
+
+std::string_view Word(bool value) { return value ? "true" : "false"; }
+
+using Wanted = std::map<std::string, bool, std::less<>>;
+
+Result<Wanted> Parse(std::string_view text) {
+  Wanted wanted;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view item = text.substr(0, comma);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    if (item.empty()) continue;
+    const size_t equal = item.find('=');
+    const std::string name(Trim(item.substr(0, equal)));
+    if (equal == std::string_view::npos) return Fail("missing bool value for " + name);
+    const std::string value(Trim(item.substr(equal + 1)));
+    const std::optional<bool> parsed = ParseBool(value);
+    if (!parsed) {
+      return Fail("invalid value of " + name + "=" + value + ", err: strconv.ParseBool: parsing " +
+                  api::GoQuote(value) + ": invalid syntax");
+    }
+    wanted[name] = *parsed;
+  }
+  return wanted;
+}
+
+// Why `name` cannot be `value`, empty if it can; what to warn about then.
+std::string Refusal(const std::string& name, bool value, const FeatureSpec& spec, int minor) {
+  const std::string wish = "cannot set feature gate " + name + " to " + std::string(Word(value));
+  if (spec.locked && spec.enabled != value) {
+    return wish + ", feature is locked to " + std::string(Word(spec.enabled));
+  }
+  if (spec.stage == FeatureStage::kNone) {
+    return wish + ", feature is PreAlpha at emulated version 1." + std::to_string(minor);
+  }
+  return {};
+}
+
+std::string Warning(const std::string& name, bool value, const FeatureSpec& spec) {
+  if (spec.stage != FeatureStage::kGA && spec.stage != FeatureStage::kDeprecated) return {};
+  return std::string("Setting ") + (spec.stage == FeatureStage::kGA ? "GA" : "deprecated") +
+         " feature gate " + name + "=" + std::string(Word(value)) +
+         ". It will be removed in a future release.";
+}
+
+// As an aggregate of errors prints: [a, b], or the only one.
+std::string Join(const std::vector<std::string>& errors) {
+  if (errors.size() == 1) return errors[0];
+  std::string text = "[";
+  for (const std::string& error : errors) {
+    if (text.size() > 1) text += ", ";
+    text += error;
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+std::string_view StageName(FeatureStage stage) {
+  switch (stage) {
+    case FeatureStage::kNone:
+      return "PRE-ALPHA";
+    case FeatureStage::kAlpha:
+      return "ALPHA";
+    case FeatureStage::kBeta:
+      return "BETA";
+    case FeatureStage::kGA:
+      return "";
+    case FeatureStage::kDeprecated:
+      return "DEPRECATED";
+  }
+  return "";
+}
+
+std::span<const GateOfBerth> GatesOfBerth() { return kGatesOfBerth; }
+
+FeatureSpec Feature::At(int minor) const {
+  FeatureSpec found;
+  for (const FeatureSpec& spec : specs) {
+    if (spec.stage != FeatureStage::kNone && spec.minor <= minor) found = spec;
+  }
+  return found;
+}
+
+// Asked for by name, else by its stage, else the default.
+bool FeatureGates::ValueOf(std::string_view name, const FeatureSpec& spec) const {
+  if (const auto it = asked_.find(name); it != asked_.end()) return it->second;
+  if (name == kAllAlpha || name == kAllBeta) return spec.enabled;
+  const std::string_view group = spec.stage == FeatureStage::kAlpha  ? kAllAlpha
+                                 : spec.stage == FeatureStage::kBeta ? kAllBeta
+                                                                     : "";
+  if (const auto it = asked_.find(group); it != asked_.end()) return it->second;
+  return spec.enabled;
+}
+
+bool FeatureGates::Enabled(std::string_view name) const {
+  const Feature* feature = FindFeature(name);
+  return feature != nullptr && ValueOf(name, feature->At(minor_));
+}
+
+Result<void> FeatureGates::Set(std::string_view text, std::vector<std::string>* warnings) {
+  auto parsed = Parse(text);
+  if (!parsed) return Fail(std::move(parsed.error()));
+  Wanted wanted = asked_;
+  for (const auto& [name, value] : *parsed) wanted[name] = value;
+  std::vector<std::string> errors;
+  std::vector<std::string> notes;
+  for (const auto& [name, value] : wanted) {
+    const Feature* feature = FindFeature(name);
+    if (feature == nullptr) {
+      errors.push_back("unrecognized feature gate: " + name);
+      break;
+    }
+    const FeatureSpec spec = feature->At(minor_);
+    std::string refusal = Refusal(name, value, spec, minor_);
+    if (!refusal.empty()) {
+      errors.push_back(std::move(refusal));
+    } else if (std::string warning = Warning(name, value, spec); !warning.empty()) {
+      notes.push_back(std::move(warning));
+    }
+  }
+  if (warnings != nullptr) warnings->insert(warnings->end(), notes.begin(), notes.end());
+  if (!errors.empty()) return Fail(Join(errors));
+  asked_ = std::move(wanted);
+  return {};
+}
+
+std::vector<FeatureGates::Value> FeatureGates::All() const {
+  std::vector<Value> values;
+  for (const Feature& feature : KnownFeatures()) {
+    const FeatureSpec spec = feature.At(minor_);
+    if (spec.stage == FeatureStage::kNone) continue;
+    values.push_back({feature.name, spec, ValueOf(feature.name, spec)});
+  }
+  return values;
+}
+
+std::vector<std::string> FeatureGates::NotHonoured() const {
+  std::vector<std::string> names;
+  for (const GateOfBerth& gate : kGatesOfBerth) {
+    const Feature* feature = FindFeature(gate.name);
+    if (gate.followed || feature == nullptr) continue;
+    const bool enabled = ValueOf(gate.name, feature->At(minor_));
+    if (enabled == feature->At(kMinor).enabled) continue;
+    names.push_back(std::string(gate.name) + "=" + std::string(Word(enabled)));
+  }
+  return names;
+}
+
+}  // namespace berth::config

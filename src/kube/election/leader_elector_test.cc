@@ -1,0 +1,363 @@
+#include "kube/election/leader_elector.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/coordination/lease.h"
+#include "api/object.h"
+#include "api/proto.h"
+#include "api/protozero.h"
+#include "kube/client/fake_api_client.h"
+#include "kube/fake_loop.h"
+
+namespace berth::kube {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kMe = "vm_a322311d-24f0-491d-99cf-51595c5a7341";
+constexpr const char* kOther = "vm_other";
+constexpr const char* kPath =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler?timeout=5s";
+constexpr const char* kCollection =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?timeout=5s";
+
+config::LeaderElectionConfiguration Config() {
+  config::LeaderElectionConfiguration config;
+  config.lease_duration.ns = Nanoseconds(seconds(15)).count();
+  config.renew_deadline.ns = Nanoseconds(seconds(10)).count();
+  config.retry_period.ns = Nanoseconds(seconds(2)).count();
+  config.resource_lock = "leases";
+  config.resource_namespace = "kube-system";
+  config.resource_name = "kube-scheduler";
+  return config;
+}
+
+std::string Hex(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    out += kDigits[static_cast<uint8_t>(c) >> 4];
+    out += kDigits[static_cast<uint8_t>(c) & 15];
+  }
+  return out;
+}
+
+class LeaderElectorTest : public ::testing::Test {
+ protected:
+  LeaderElectorTest() : loop_(*api::Time::Parse("2026-11-15T19:39:42.929294Z")) {
+    LeaderCallbacks callbacks;
+    callbacks.started_leading = [this] { told_.push_back("started"); };
+    callbacks.stopped_leading = [this] { told_.push_back("stopped"); };
+    callbacks.new_leader = [this](std::string_view who) {
+      told_.push_back("leader " + std::string(who));
+    };
+    callbacks.record = [this](std::string_view uid, std::string_view version,
+                              std::string_view message) {
+      told_.push_back("event " + std::string(uid) + "@" + std::string(version) + " " +
+                      std::string(message));
+    };
+    elector_ = std::move(*LeaderElector::Make(loop_, client_, Config(), kMe, std::move(callbacks)));
+  }
+
+  std::string LastLine() const { return client_.Last().Line(); }
+  api::Lease LastSent() const {
+    auto object = api::DecodeObjectProto(client_.Last().request.body);
+    return object ? std::get<api::Lease>(*object) : api::Lease{};
+  }
+  // The server takes what was sent, and gives it a version.
+  void Accept() {
+    api::Lease lease = LastSent();
+    lease.metadata.uid = "uid-1";
+    lease.metadata.resource_version = std::to_string(++version_);
+    client_.RespondNext(FakeApiClient::Success(api::ToEnvelope(lease)));
+  }
+  // What a GET finds.
+  void Find(std::string holder, int renewals = 0, int transitions = 0) {
+    api::Lease lease;
+    lease.metadata.name = "kube-scheduler";
+    lease.metadata.namespace_ = "kube-system";
+    lease.metadata.uid = "uid-1";
+    lease.metadata.resource_version = std::to_string(++version_);
+    lease.spec.holder_identity = std::move(holder);
+    lease.spec.lease_duration_seconds = 15;
+    lease.spec.lease_transitions = transitions;
+    lease.spec.renew_time = api::MicroTime::FromUnixNano(1'000'000'000'000 + renewals * 1000);
+    client_.RespondNext(FakeApiClient::Success(api::ToEnvelope(lease)));
+  }
+  void NotFound() {
+    client_.RespondNext(FakeApiClient::Failure(
+        404, "NotFound", "leases.coordination.k8s.io \"kube-scheduler\" not found"));
+  }
+  void Conflict() { client_.RespondNext(FakeApiClient::Failure(409, "Conflict", "modified")); }
+  void Lead() {
+    elector_->Start();
+    NotFound();
+    Accept();
+    Accept();
+    told_.clear();
+  }
+
+  FakeLoop loop_;
+  FakeApiClient client_;
+  std::vector<std::string> told_;
+  std::unique_ptr<LeaderElector> elector_;
+  int version_ = 207;
+};
+
+TEST_F(LeaderElectorTest, WithoutALeaseItIsCreatedAndRenewedAtOnceAndEveryRetryPeriod) {
+  elector_->Start();
+  EXPECT_FALSE(elector_->IsLeader());
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
+  EXPECT_EQ(client_.Last().request.timeout, seconds(5));
+  NotFound();
+  EXPECT_EQ(LastLine(), std::string("POST ") + kCollection);
+  EXPECT_EQ(Hex(client_.Last().request.body),
+            "6b3873000a1f0a16636f6f7264696e6174696f6e2e6b38732e696f2f763112054c6561736512760a290a0e"
+            "6b7562652d7363686564756c657212001a0b6b7562652d73797374656d22002a003200380042001249"
+            "0a27766d5f61333232333131642d323466302d343931642d393963662d353135393563356137333431"
+            "100f1a0c08fe94e8d70610b0cd8fbb03220c08fe94e8d70610b0cd8fbb0328001a002200");
+  Accept();
+  EXPECT_TRUE(elector_->IsLeader());
+  EXPECT_EQ(elector_->Leader(), kMe);
+  EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+  EXPECT_THAT(told_,
+              ElementsAre(std::string("leader ") + kMe,
+                          std::string("event uid-1@208 ") + kMe + " became leader", "started"));
+  Accept();
+  for (int i = 0; i < 5; ++i) {
+    const size_t before = client_.Size();
+    loop_.Advance(milliseconds(1999));
+    EXPECT_EQ(client_.Size(), before);
+    loop_.Advance(milliseconds(1));
+    EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+    EXPECT_EQ(LastSent().spec.acquire_time->Format(), "2026-11-15T19:39:42.929294Z");
+    EXPECT_EQ(LastSent().metadata.resource_version, std::to_string(version_));
+    Accept();
+  }
+  EXPECT_EQ(LastSent().spec.renew_time->Format(), "2026-11-15T19:39:52.929294Z");
+}
+
+TEST_F(LeaderElectorTest, AStandbyPollsUntilTheLeaseIsFree) {
+  elector_->Start();
+  Find(kOther, 0, 3);
+  EXPECT_THAT(told_, ElementsAre(std::string("leader ") + kOther));
+  EXPECT_FALSE(elector_->IsLeader());
+  loop_.Advance(milliseconds(3199));
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  loop_.Advance(milliseconds(1));
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
+  Find("", 1, 3);
+  EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+  EXPECT_EQ(LastSent().spec.lease_transitions, 4);
+  EXPECT_EQ(LastSent().spec.holder_identity, kMe);
+  EXPECT_EQ(LastSent().spec.acquire_time, LastSent().spec.renew_time);
+  Accept();
+  EXPECT_TRUE(elector_->IsLeader());
+}
+
+TEST_F(LeaderElectorTest, ALeaseExpiresByOurClockSinceItLastChanged) {
+  elector_->Start();
+  Find(kOther, 0);
+  for (int i = 1; i <= 5; ++i) {  // signs of life: 16 s of them
+    loop_.Advance(milliseconds(3200));
+    Find(kOther, i);
+  }
+  int polls = 0;
+  while (client_.Last().request.method == "GET") {
+    loop_.Advance(milliseconds(3200));
+    Find(kOther, 5);
+    ++polls;
+  }
+  EXPECT_EQ(polls, 5);  // the first poll more than 15 s after the last change
+  Accept();
+  EXPECT_TRUE(elector_->IsLeader());
+}
+
+TEST_F(LeaderElectorTest, AStandbyThatLosesTheRaceGoesOnWaiting) {
+  elector_->Start();
+  Find("");
+  Conflict();
+  EXPECT_FALSE(elector_->IsLeader());
+  loop_.Advance(seconds(5));
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
+}
+
+TEST_F(LeaderElectorTest, WithoutPermissionItKeepsTrying) {
+  elector_->Start();
+  for (int i = 0; i < 4; ++i) {
+    client_.RespondNext(FakeApiClient::Failure(403, "Forbidden", "forbidden"));
+    loop_.Advance(seconds(5));
+    EXPECT_EQ(client_.Size(), static_cast<size_t>(i + 2));
+  }
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(LeaderElectorTest, AStolenLeaseIsLostAfterTheDeadline) {
+  Lead();
+  loop_.Advance(seconds(2));
+  Conflict();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(LastLine(), std::string("GET ") + kPath) << i;
+    Find(kOther, i);
+    EXPECT_EQ(client_.CountOpen(), 0u);
+    loop_.Advance(seconds(2));
+  }
+  Find(kOther, 4);
+  EXPECT_THAT(told_, IsEmpty());
+  loop_.Advance(seconds(2));
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);  // to give up what might still be ours
+  Find(kOther, 5);
+  EXPECT_THAT(told_,
+              ElementsAre(std::string("leader ") + kOther,
+                          "event uid-1@215 " + std::string(kMe) + " stopped leading", "stopped"));
+  EXPECT_FALSE(elector_->IsLeader());
+  loop_.Advance(seconds(60));
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  EXPECT_EQ(loop_.Timers(), 0u);
+}
+
+TEST_F(LeaderElectorTest, ADeletedLeaseIsMadeAgain) {
+  Lead();
+  loop_.Advance(seconds(2));
+  const std::string acquired = LastSent().spec.acquire_time->Format();
+  Conflict();
+  NotFound();
+  EXPECT_EQ(LastLine(), std::string("POST ") + kCollection);
+  EXPECT_EQ(LastSent().spec.acquire_time->Format(), acquired);
+  Accept();
+  EXPECT_THAT(told_, IsEmpty());
+  loop_.Advance(seconds(2));
+  EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+}
+
+TEST_F(LeaderElectorTest, AShortOutageIsSurvived) {
+  Lead();
+  loop_.Advance(seconds(2));
+  for (int i = 0; i < 4; ++i) {
+    client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kRefused, "refused"));  // PUT
+    client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kRefused, "refused"));  // GET
+    EXPECT_EQ(client_.CountOpen(), 0u);
+    loop_.Advance(seconds(2));
+    EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+  }
+  Accept();
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_TRUE(elector_->IsLeader());
+}
+
+TEST_F(LeaderElectorTest, AnOutagePastTheDeadlineIsNot) {
+  Lead();
+  loop_.Advance(seconds(2));
+  loop_.Advance(seconds(10));  // the PUT is never answered
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
+  EXPECT_EQ(client_.CountOpen(), 1u);
+  EXPECT_THAT(told_, IsEmpty());
+  client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kTimeout, "timeout"));
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("stopped leading"), "stopped"));
+}
+
+TEST_F(LeaderElectorTest, ReleaseHandsTheLeaseOver) {
+  Lead();
+  loop_.Advance(milliseconds(500));
+  bool released = false;
+  elector_->Release([&] { released = true; });
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
+  Find(kMe, 0, 6);
+  EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+  const api::LeaseSpec spec = LastSent().spec;
+  EXPECT_EQ(spec.holder_identity, "");
+  EXPECT_EQ(spec.lease_duration_seconds, 1);
+  EXPECT_EQ(spec.lease_transitions, 6);
+  EXPECT_EQ(spec.acquire_time->Format(), "2026-11-15T19:39:43.429294Z");
+  EXPECT_EQ(spec.acquire_time, spec.renew_time);
+  EXPECT_FALSE(released);
+  Accept();
+  EXPECT_TRUE(released);
+  EXPECT_FALSE(elector_->IsLeader());
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_EQ(loop_.Timers(), 0u);
+}
+
+TEST_F(LeaderElectorTest, ReleaseDoesNotWaitForeverNorAskAsAStandby) {
+  bool released = false;
+  elector_->Start();
+  Find(kOther);
+  elector_->Release([&] { released = true; });
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  loop_.Advance(milliseconds(1));
+  EXPECT_TRUE(released);
+  loop_.Advance(seconds(60));
+  EXPECT_EQ(client_.Size(), 1u);
+}
+
+TEST_F(LeaderElectorTest, ReleaseWithoutAnAnswerEndsAtTheDeadline) {
+  Lead();
+  int released = 0;
+  elector_->Release([&] { ++released; });
+  elector_->Release([&] { ++released; });
+  loop_.Advance(seconds(10));
+  EXPECT_EQ(released, 2);
+  EXPECT_EQ(client_.CountOpen(), 0u);
+}
+
+TEST_F(LeaderElectorTest, UnknownFieldsOfTheLeaseAreKept) {
+  elector_->Start();
+  api::Lease lease;
+  lease.metadata.name = "kube-scheduler";
+  lease.metadata.namespace_ = "kube-system";
+  lease.metadata.resource_version = "9";
+  std::string message = api::ToProto(lease);
+  protozero::pbf_writer(message).add_message(99, std::string("unknown"));
+  client_.RespondNext(
+      FakeApiClient::Success(api::WrapEnvelope("coordination.k8s.io/v1", "Lease", message)));
+  EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+  EXPECT_THAT(client_.Last().request.body, HasSubstr("unknown"));
+  EXPECT_EQ(LastSent().metadata.resource_version, "9");
+}
+
+TEST_F(LeaderElectorTest, HealthFailsWhenRenewalIsOverdue) {
+  EXPECT_TRUE(elector_->Check(seconds(20)));
+  Lead();
+  loop_.Advance(seconds(2));
+  EXPECT_TRUE(elector_->Check(seconds(20)));
+  EXPECT_FALSE(elector_->Check(seconds(-14)));
+  EXPECT_EQ(elector_->Check(seconds(-14)).error().Message(),
+            "failed election to renew leadership on lease kube-scheduler");
+}
+
+TEST(LeaderElectorMake, RefusesDurationsThatCannotWork) {
+  struct Row {
+    int lease, renew, retry;
+    const char* error;
+  };
+  const Row rows[] = {
+      {5, 10, 2, "leaseDuration must be greater than renewDeadline"},
+      {10, 10, 2, "leaseDuration must be greater than renewDeadline"},
+      {15, 10, 9, "renewDeadline must be greater than retryPeriod*JitterFactor"},
+      {15, 0, 0, "renewDeadline must be greater than retryPeriod*JitterFactor"},
+      {15, 10, 0, "retryPeriod must be greater than zero"},
+      {15, 10, 2, ""},
+  };
+  FakeLoop loop;
+  FakeApiClient client;
+  for (const Row& row : rows) {
+    config::LeaderElectionConfiguration config = Config();
+    config.lease_duration.ns = Nanoseconds(seconds(row.lease)).count();
+    config.renew_deadline.ns = Nanoseconds(seconds(row.renew)).count();
+    config.retry_period.ns = Nanoseconds(seconds(row.retry)).count();
+    const auto made = LeaderElector::Make(loop, client, config, kMe, {});
+    EXPECT_EQ(made ? "" : made.error().Message(), row.error);
+  }
+}
+
+}  // namespace
+}  // namespace berth::kube

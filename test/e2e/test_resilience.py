@@ -8,7 +8,7 @@ import pytest
 from harness import kubeconfig
 from harness.objects import node as node_object
 from harness.processes import until
-from harness.proxy import TcpProxy
+from harness.proxy import ConnectProxy, TcpProxy
 
 USER = "system:kube-scheduler"
 
@@ -191,8 +191,8 @@ def test_token_file(quiet_world, rotation):
     rotation.rotate()
 
 
-def test_exec_credentials_and_other_kubeconfigs(quiet_world):
-    """Every way to say who one is, one scheduler each."""
+def test_every_kind_of_kubeconfig(quiet_world):
+    """Every way to say who one is and how the server is reached, one scheduler each."""
     world, cluster = quiet_world, quiet_world.cluster
     crt, key = cluster.scheduler_pair
     token = cluster.token("berth", "kube-system")
@@ -200,25 +200,28 @@ def test_exec_credentials_and_other_kubeconfigs(quiet_world):
     script.write_text("#!/bin/sh\ncat <<END\n{\"apiVersion\": \"client.authentication.k8s.io/v1\", "
                       "\"kind\": \"ExecCredential\", \"status\": {\"token\": \"" + token + "\"}}\nEND\n")
     script.chmod(0o755)
-    users = {
-        "files": kubeconfig.by_certificate(crt, key),
-        "inline": kubeconfig.by_inline_certificate(crt, key),
-        "token": kubeconfig.by_token(token),
-        "exec": kubeconfig.by_command([script]),
+    proxy = ConnectProxy(cluster.port)
+    files, ca = kubeconfig.by_certificate(crt, key), {"ca": cluster.certs.ca}
+    kinds = {
+        "files": (files, ca),
+        "inline": (kubeconfig.by_inline_certificate(crt, key), {"ca_inline": cluster.certs.ca}),
+        "token": (kubeconfig.by_token(token), ca),
+        "exec": (kubeconfig.by_command([script]), ca),
+        "named": (files, {**ca, "tls_server_name": "kubernetes.default.svc"}),
+        "careless": (kubeconfig.by_token(token), {"insecure_skip_tls_verify": True}),
+        "proxied": (files, {**ca, "proxy_url": f"http://127.0.0.1:{proxy.port}"}),
     }
     world.node("a")
     started = []
-    for name, user in users.items():
-        conf = cluster.write_kubeconfig(f"kind-{name}.conf", user)
+    for name, (user, server) in kinds.items():
+        conf = kubeconfig.write(cluster.folder / f"kind-{name}.conf", cluster.server, user, **server)
         started.append(cluster.scheduler(f"kind-{name}", kubeconfig=conf, profiles=[{"schedulerName": f"kind-{name}"}]))
         world.pod(name, scheduler=f"kind-{name}")
-    named = kubeconfig.write(cluster.folder / "kind-named.conf", f"https://127.0.0.1:{cluster.port}",
-                             users["files"], ca_inline=cluster.certs.ca, tls_server_name="kubernetes.default.svc")
-    started.append(cluster.scheduler("kind-named", kubeconfig=named, profiles=[{"schedulerName": "kind-named"}]))
-    world.pod("named", scheduler="kind-named")
-    world.bound("named", *users)
+    world.bound(*kinds)
+    assert proxy.asked and set(proxy.asked) == {f"CONNECT 127.0.0.1:{cluster.port} HTTP/1.1"}
     for s in started:
         s.kill()
+    proxy.close()
 
 
 def test_a_server_nobody_vouches_for_is_refused(quiet_world, tmp_path):

@@ -20,7 +20,7 @@ class Request:
     def __init__(self, entry):
         self.entry = entry
         self.verb = entry["verb"]
-        self.user = entry["user"]["username"]
+        self.user = entry["user"].get("username", "")  # none: the credentials were refused
         self.agent = entry.get("userAgent", "")
         self.path, _, query = entry["requestURI"].partition("?")
         self.raw_query = query

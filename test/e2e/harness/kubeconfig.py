@@ -1,18 +1,17 @@
-"""Kubeconfig files, in the ways control planes write them."""
+"""Kubeconfig files, in the ways control planes write them. More fields of a cluster are given by name: proxy_url=..."""
 import json
 import pathlib
 
 from .certs import inline
 
 
-def write(path, server, user, ca=None, ca_inline=None, tls_server_name=None):
+def write(path, server, user, ca=None, ca_inline=None, **more):
     cluster = {"server": server}
     if ca:
         cluster["certificate-authority"] = str(ca)
     if ca_inline:
         cluster["certificate-authority-data"] = inline(ca_inline)
-    if tls_server_name:
-        cluster["tls-server-name"] = tls_server_name
+    cluster.update({k.replace("_", "-"): v for k, v in more.items()})
     pathlib.Path(path).write_text(json.dumps({
         "apiVersion": "v1", "kind": "Config", "current-context": "main",
         "clusters": [{"name": "e2e", "cluster": cluster}],

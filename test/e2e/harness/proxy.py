@@ -47,6 +47,9 @@ class TcpProxy:
         self.release()
         self.cut()
 
+    def greet(self, client):
+        """What is said to a client before its bytes are passed on: nothing."""
+
     def _accept(self):
         while not self.closed:
             try:
@@ -57,6 +60,7 @@ class TcpProxy:
             try:
                 if self.refusing:
                     raise OSError("refusing")
+                self.greet(client)
                 server = socket.create_connection(("127.0.0.1", self.target_port), timeout=5)
                 server.settimeout(None)
             except OSError:
@@ -86,3 +90,21 @@ class TcpProxy:
             with self.lock:
                 self.sockets.discard(s)
             s.close()
+
+
+class ConnectProxy(TcpProxy):
+    """An HTTP proxy that takes CONNECT requests for its one target (proxy-url of a kubeconfig)."""
+
+    def __init__(self, target_port):
+        self.asked = []
+        super().__init__(target_port)
+
+    def greet(self, client):
+        request = b""
+        while not request.endswith(b"\r\n\r\n"):
+            part = client.recv(1)
+            if not part:
+                raise OSError("the client went away")
+            request += part
+        self.asked.append(request.split(b"\r\n")[0].decode())
+        client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")

@@ -121,7 +121,8 @@ func podOf(name string) *corev1.Pod {
 	return pod
 }
 
-// bindAll gives every pod the next node, with the two writes a scheduler makes: the Binding, then the Event.
+// bindAll gives every pod the next node, with the two writes a scheduler makes: the Binding, then the Event. It stays
+// when it is done, for its use of CPU and memory to be read.
 func bindAll(client kubernetes.Interface) {
 	podList, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	check(err)
@@ -149,6 +150,7 @@ func bindAll(client kubernetes.Interface) {
 		}, metav1.CreateOptions{})
 		check(err)
 	})
+	time.Sleep(*limit)
 }
 
 // watchBindings says "ready" when its watch is open and, once enough pods are bound, how long the first to the last

@@ -106,7 +106,7 @@ void Connection::OnOpen(bool http2) {
   protocol_ = http2 ? MakeHttp2(form_, events) : MakeHttp1(form_, events);
   last_heard_ = last_used_ = loop_.Steady();
   dirty_ = true;
-  Watch(http2 ? std::min(times_.ping_idle, times_.idle_timeout) : times_.idle_timeout);
+  Watch();
   owner_->OnProgress();
 }
 
@@ -158,9 +158,21 @@ void Connection::OnFailure(Exchange& exchange, HttpError error, bool retry) {
   owner_->OnFinished(exchange, &error, retry);
 }
 
-void Connection::Watch(Nanoseconds delay) {
-  if (delay.count() <= 0) return;
-  watch_timer_ = loop_.After(delay, [self = weak_from_this()] {
+// Sets the timer for when the next thing may be due.
+void Connection::Watch() {
+  const Nanoseconds now = loop_.Steady();
+  Nanoseconds next = Nanoseconds::max();
+  if (pinging_) {
+    next = times_.ping_timeout;
+  } else if (http2_ && times_.ping_idle.count() > 0) {
+    next = last_heard_ + times_.ping_idle - now;
+  }
+  if (times_.idle_timeout.count() > 0) {
+    const Nanoseconds since = exchanges_.empty() ? last_used_ : now;
+    next = std::min(next, since + times_.idle_timeout - now);
+  }
+  if (next == Nanoseconds::max()) return;
+  watch_timer_ = loop_.After(next, [self = weak_from_this()] {
     if (const auto connection = self.lock()) connection->OnWatch();
   });
 }
@@ -170,24 +182,23 @@ void Connection::OnWatch() {
   watch_timer_ = 0;
   const auto self = shared_from_this();
   const Nanoseconds now = loop_.Steady();
-  if (pinging_) {
+  if (pinging_ && now - pinged_at_ >= times_.ping_timeout) {
     End({HttpError::Kind::kBroken, "http2: client connection lost"});
     return;
   }
-  if (exchanges_.empty() && now - last_used_ >= times_.idle_timeout) {
-    End({HttpError::Kind::kUnsent, "http: server closed idle connection"});
+  if (exchanges_.empty() && times_.idle_timeout.count() > 0 &&
+      now - last_used_ >= times_.idle_timeout) {
+    End({HttpError::Kind::kUnsent, "http: idle connection closed"});
     return;
   }
-  if (http2_ && now - last_heard_ >= times_.ping_idle) {
+  if (!pinging_ && http2_ && times_.ping_idle.count() > 0 &&
+      now - last_heard_ >= times_.ping_idle) {
     pinging_ = protocol_->Ping();
-    Watch(times_.ping_timeout);
+    pinged_at_ = now;
     dirty_ = true;
-    Flush();
-    return;
   }
-  Nanoseconds next = http2_ ? last_heard_ + times_.ping_idle - now : times_.idle_timeout;
-  if (exchanges_.empty()) next = std::min(next, last_used_ + times_.idle_timeout - now);
-  Watch(std::max<Nanoseconds>(next, std::chrono::milliseconds(1)));
+  Watch();
+  Flush();
 }
 
 }  // namespace berth::kube

@@ -69,7 +69,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void Remove(Exchange& exchange);
   void Settle();
   void End(const HttpError& error, const HttpError* connect_error = nullptr);
-  void Watch(Nanoseconds delay);
+  void Watch();
   void OnWatch();
 
   SystemLoop& loop_;
@@ -86,7 +86,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::string out_;
   Nanoseconds last_heard_{0};
   Nanoseconds last_used_{0};
-  bool pinging_ = false;
+  bool pinging_ = false;  // and nothing heard since
+  Nanoseconds pinged_at_{0};
   Loop::TimerId watch_timer_ = 0;
 };
 

@@ -24,18 +24,18 @@ namespace berth::kube {
 
 // Who the server is and who we are.
 struct TlsOptions {
-  std::string ca_pem;           // empty: the system's certificates
-  std::string client_cert_pem;  // with its key, or both empty
-  std::string client_key_pem;
-  std::string server_name;  // for SNI and the certificate's check; empty: the host of the URL
-  bool insecure = false;    // take any certificate
+  std::string ca_pem = {};           // empty: the system's certificates
+  std::string client_cert_pem = {};  // with its key, or both empty
+  std::string client_key_pem = {};
+  std::string server_name = {};  // for SNI and the certificate's check; empty: the host of the URL
+  bool insecure = false;         // take any certificate
 
   bool operator==(const TlsOptions&) const = default;
 };
 
 struct HttpClientOptions {
   std::string url;  // scheme://host[:port]; a path is ignored
-  TlsOptions tls;
+  TlsOptions tls = {};
   // http://, https:// or socks5:// proxy with optional user:password@; empty: what HTTPS_PROXY,
   // HTTP_PROXY and NO_PROXY say.
   std::string proxy_url = {};

@@ -64,7 +64,8 @@ class OpenSslLayer final : public TlsLayer {
   OpenSslLayer(std::shared_ptr<const TlsContext> context, const std::string& host, bool offer_http1,
                bool offer_http2)
       : context_(std::static_pointer_cast<const OpenSslContext>(std::move(context))),
-        host_(WithoutTrailingDot(context_->server_name.empty() ? host : context_->server_name)),
+        check_{WithoutTrailingDot(context_->server_name.empty() ? host : context_->server_name),
+               {}},
         ssl_(SSL_new(context_->context.get())) {
     BIO* bio = BIO_new(WireMethod());
     BIO_set_data(bio, &wire_);
@@ -90,7 +91,7 @@ class OpenSslLayer final : public TlsLayer {
     while (!plain.empty()) {
       size_t written = 0;
       if (SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &written) != 1) {
-        failure_ = TlsFailureWords(ssl_.get(), host_);
+        failure_ = TlsFailureWords(check_);
         return false;
       }
       plain.remove_prefix(written);
@@ -118,15 +119,16 @@ class OpenSslLayer final : public TlsLayer {
 
  private:
   void SetName() {
+    const std::string& host = check_.host;
+    SSL_set_app_data(ssl_.get(), &check_);
     X509_VERIFY_PARAM* param = SSL_get0_param(ssl_.get());
-    if (IsIpAddress(host_)) {  // no SNI for addresses
-      X509_VERIFY_PARAM_set1_ip_asc(param, host_.c_str());
+    if (IsIpAddress(host)) {  // no SNI for addresses
+      X509_VERIFY_PARAM_set1_ip_asc(param, host.c_str());
       return;
     }
-    SSL_set_tlsext_host_name(ssl_.get(), host_.c_str());
-    X509_VERIFY_PARAM_set_hostflags(
-        param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    X509_VERIFY_PARAM_set1_host(param, host_.data(), host_.size());
+    SSL_set_tlsext_host_name(ssl_.get(), host.c_str());
+    X509_VERIFY_PARAM_set_hostflags(param, kHostFlags);
+    X509_VERIFY_PARAM_set1_host(param, host.data(), host.size());
   }
 
   void SetProtocols(bool http1, bool http2) {
@@ -149,7 +151,7 @@ class OpenSslLayer final : public TlsLayer {
     const int error = SSL_get_error(ssl_.get(), done);
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return;
     state_ = State::kFailed;
-    failure_ = TlsFailureWords(ssl_.get(), host_);
+    failure_ = TlsFailureWords(check_);
     if (plain_http) failure_ = "http: server gave HTTP response to HTTPS client";
   }
 
@@ -164,13 +166,13 @@ class OpenSslLayer final : public TlsLayer {
       const int error = SSL_get_error(ssl_.get(), ok);
       if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return;
       state_ = error == SSL_ERROR_ZERO_RETURN ? State::kClosed : State::kFailed;
-      if (state_ == State::kFailed) failure_ = TlsFailureWords(ssl_.get(), host_);
+      if (state_ == State::kFailed) failure_ = TlsFailureWords(check_);
       return;
     }
   }
 
   const std::shared_ptr<const OpenSslContext> context_;
-  const std::string host_;
+  CertificateCheck check_;
   Wire wire_;
   SslPtr ssl_;
   State state_ = State::kHandshake;

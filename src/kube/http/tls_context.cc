@@ -7,6 +7,8 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "kube/http/url.h"
+
 namespace berth::kube {
 namespace {
 
@@ -58,28 +60,6 @@ Result<void> UseKey(SSL_CTX* context, const std::string& pem) {
     return Fail("tls: private key does not match public key");
   }
   return {};
-}
-
-Result<void> Configure(SSL_CTX* context, const TlsOptions& options) {
-  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-  // Go takes certificates with keys Debian's default level would refuse.
-  SSL_CTX_set_security_level(context, 1);
-  SSL_CTX_set_verify(context, options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
-  X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
-  if (!options.ca_pem.empty()) {
-    if (auto added = AddAuthorities(context, options.ca_pem); !added) return added;
-  } else if (!options.insecure) {
-    SSL_CTX_set_default_verify_paths(context);
-  }
-  if (options.client_cert_pem.empty() != options.client_key_pem.empty()) {
-    return Fail(options.client_key_pem.empty() ? "tls: client certificate without a key"
-                                               : "tls: client key without a certificate");
-  }
-  if (options.client_cert_pem.empty()) return {};
-  if (auto used = UseCertificate(context, options.client_cert_pem); !used) return used;
-  return UseKey(context, options.client_key_pem);
 }
 
 // "2026-01-02T15:04:05Z"
@@ -146,9 +126,8 @@ std::string MismatchWords(X509* certificate, const std::string& host, bool addre
   return "x509: certificate is not valid for any names, but wanted to match " + host;
 }
 
-std::string CertificateWords(SSL* ssl, long result, const std::string& host) {
-  const X509Ptr certificate{SSL_get1_peer_certificate(ssl)};
-  switch (result) {
+std::string ChainWords(int error) {
+  switch (error) {
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
@@ -158,12 +137,7 @@ std::string CertificateWords(SSL* ssl, long result, const std::string& host) {
       return "x509: certificate signed by unknown authority";
     case X509_V_ERR_CERT_HAS_EXPIRED:
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      if (certificate) return ExpiryWords(certificate.get());
       return "x509: certificate has expired or is not yet valid";
-    case X509_V_ERR_HOSTNAME_MISMATCH:
-    case X509_V_ERR_IP_ADDRESS_MISMATCH:
-      if (!certificate) return "x509: certificate is not valid for " + host;
-      return MismatchWords(certificate.get(), host, result == X509_V_ERR_IP_ADDRESS_MISMATCH);
     case X509_V_ERR_INVALID_CA:
       return "x509: invalid signature: parent certificate cannot sign this kind of certificate";
     case X509_V_ERR_INVALID_PURPOSE:
@@ -171,8 +145,59 @@ std::string CertificateWords(SSL* ssl, long result, const std::string& host) {
     case X509_V_ERR_PATH_LENGTH_EXCEEDED:
       return "x509: too many intermediates for path length constraint";
     default:
-      return std::string("x509: ") + X509_verify_cert_error_string(result);
+      return std::string("x509: ") + X509_verify_cert_error_string(error);
   }
+}
+
+bool IsFor(X509* certificate, const std::string& host, bool address) {
+  if (address) return X509_check_ip_asc(certificate, host.c_str(), 0) == 1;
+  return X509_check_host(certificate, host.data(), host.size(), kHostFlags, nullptr) == 1;
+}
+
+// Go looks at the certificate's time first, then at its names, then at who signed it.
+std::string CertificateWords(X509* leaf, int error, const std::string& host) {
+  if (X509_cmp_current_time(X509_get0_notBefore(leaf)) > 0 ||
+      X509_cmp_current_time(X509_get0_notAfter(leaf)) < 0) {
+    return ExpiryWords(leaf);
+  }
+  const bool address = IsIpAddress(host);
+  if (!IsFor(leaf, host, address)) return MismatchWords(leaf, host, address);
+  return ChainWords(error);
+}
+
+// Called by OpenSSL for everything it finds; the first complaint ends the check.
+int OnVerify(int ok, X509_STORE_CTX* store) {
+  if (ok == 1) return 1;
+  auto* ssl =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* check = static_cast<CertificateCheck*>(SSL_get_app_data(ssl));
+  X509* leaf = X509_STORE_CTX_get0_cert(store);
+  if (check == nullptr || leaf == nullptr) return 0;
+  check->words = CertificateWords(leaf, X509_STORE_CTX_get_error(store), check->host);
+  return 0;
+}
+
+Result<void> Configure(SSL_CTX* context, const TlsOptions& options) {
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+  // Go takes certificates with keys Debian's default level would refuse.
+  SSL_CTX_set_security_level(context, 1);
+  SSL_CTX_set_verify(context, options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                     options.insecure ? nullptr : OnVerify);
+  X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+  if (!options.ca_pem.empty()) {
+    if (auto added = AddAuthorities(context, options.ca_pem); !added) return added;
+  } else if (!options.insecure) {
+    SSL_CTX_set_default_verify_paths(context);
+  }
+  if (options.client_cert_pem.empty() != options.client_key_pem.empty()) {
+    return Fail(options.client_key_pem.empty() ? "tls: client certificate without a key"
+                                               : "tls: client key without a certificate");
+  }
+  if (options.client_cert_pem.empty()) return {};
+  if (auto used = UseCertificate(context, options.client_cert_pem); !used) return used;
+  return UseKey(context, options.client_key_pem);
 }
 
 // Go's names of the alerts a peer sends.
@@ -248,13 +273,13 @@ Result<std::shared_ptr<const TlsContext>> MakeTlsContext(const TlsOptions& optio
   return std::shared_ptr<const TlsContext>(std::move(made));
 }
 
-std::string TlsFailureWords(SSL* ssl, const std::string& host) {
+std::string TlsFailureWords(const CertificateCheck& check) {
   const unsigned long error = ERR_peek_error();
   const int reason = ERR_GET_REASON(error);
   ERR_clear_error();
   if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
     return "tls: failed to verify certificate: " +
-           CertificateWords(ssl, SSL_get_verify_result(ssl), host);
+           (check.words.empty() ? "x509: certificate not valid" : check.words);
   }
   if (reason >= SSL_AD_REASON_OFFSET && reason < SSL_AD_REASON_OFFSET + 256) {
     const int alert = reason - SSL_AD_REASON_OFFSET;

@@ -6,6 +6,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include "kube/http/tls.h"
 
@@ -24,13 +25,23 @@ using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free_all>>;
 using X509Ptr = std::unique_ptr<X509, FreeWith<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
 
+// No partial wildcards, and the common name does not count.
+inline constexpr unsigned kHostFlags =
+    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
+
 struct OpenSslContext final : TlsContext {
   SslContextPtr context;
   std::string server_name;  // empty: the host
   bool insecure = false;
 };
 
-// Why `ssl` failed, from OpenSSL's error queue (which is emptied) and the check of the certificate.
-std::string TlsFailureWords(SSL* ssl, const std::string& host);
+// What OpenSSL's check of a certificate needs to know and says; hangs on the SSL as its app data.
+struct CertificateCheck {
+  std::string host;   // a name or an address
+  std::string words;  // why the certificate was not taken
+};
+
+// Why a connection failed, from OpenSSL's error queue (which is emptied) and that check.
+std::string TlsFailureWords(const CertificateCheck& check);
 
 }  // namespace berth::kube

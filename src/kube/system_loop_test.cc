@@ -1,0 +1,123 @@
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kube/loop.h"
+
+namespace berth::kube {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(SystemLoopTest, PostsOfAThreadKeepTheirOrder) {
+  const auto loop = MakeSystemLoop();
+  constexpr int kThreads = 4;
+  constexpr int kEach = 2000;
+  std::vector<std::vector<int>> seen(kThreads);
+  std::atomic<int> left = kThreads * kEach;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        loop->Post([&, t, i] {
+          seen[t].push_back(i);
+          if (--left == 0) loop->Stop();
+        });
+      }
+    });
+  }
+  loop->Run();
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<int>& numbers : seen) {
+    ASSERT_EQ(numbers.size(), static_cast<size_t>(kEach));
+    for (int i = 0; i < kEach; ++i) EXPECT_EQ(numbers[i], i);
+  }
+}
+
+TEST(SystemLoopTest, TimersRunInTheOrderOfTheirTimes) {
+  const auto loop = MakeSystemLoop();
+  std::vector<int> ran;
+  Loop::TimerId cancelled = 0;
+  loop->Post([&] {
+    loop->After(milliseconds(30), [&] {
+      ran.push_back(3);
+      loop->Stop();
+    });
+    loop->After(milliseconds(20), [&] { ran.push_back(2); });
+    loop->After(milliseconds(10), [&] {
+      ran.push_back(1);
+      loop->Cancel(cancelled);
+      loop->After(Nanoseconds(-5), [&] { ran.push_back(10); });
+    });
+    cancelled = loop->After(milliseconds(15), [&] { ran.push_back(99); });
+    loop->After(Nanoseconds::max(), [&] { ran.push_back(98); });
+    loop->Cancel(0);
+    loop->Cancel(12345);
+  });
+  loop->Run();
+  EXPECT_EQ(ran, (std::vector<int>{1, 10, 2, 3}));
+}
+
+TEST(SystemLoopTest, TimersNeverRunEarly) {
+  const auto loop = MakeSystemLoop();
+  Nanoseconds start{0};
+  loop->Post([&] {
+    start = loop->Steady();
+    loop->After(milliseconds(5), [&] { loop->Stop(); });
+  });
+  loop->Run();
+  EXPECT_GE(loop->Steady() - start, milliseconds(5));
+}
+
+TEST(SystemLoopTest, ManyCancelledTimersLeaveTheOthersAlone) {
+  const auto loop = MakeSystemLoop();
+  int ran = 0;
+  loop->Post([&] {
+    std::vector<Loop::TimerId> ids;
+    for (int i = 0; i < 1000; ++i) {
+      ids.push_back(loop->After(milliseconds(5), [&] { ++ran; }));
+    }
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (i % 10 != 0) loop->Cancel(ids[i]);
+    }
+    loop->After(milliseconds(5), [&] { loop->Stop(); });
+  });
+  loop->Run();
+  EXPECT_EQ(ran, 100);
+}
+
+TEST(SystemLoopTest, StopBeforeRunIsNotLost) {
+  const auto loop = MakeSystemLoop();
+  bool ran = false;
+  loop->Post([&] { ran = true; });
+  loop->Stop();
+  loop->Run();
+  EXPECT_FALSE(ran);
+}
+
+TEST(SystemLoopTest, RandomIsInRangeAndVaries) {
+  const auto loop = MakeSystemLoop();
+  const double first = loop->Random();
+  bool varies = false;
+  for (int i = 0; i < 100; ++i) {
+    const double next = loop->Random();
+    EXPECT_GE(next, 0.0);
+    EXPECT_LT(next, 1.0);
+    varies = varies || next != first;
+  }
+  EXPECT_TRUE(varies);
+}
+
+TEST(SystemLoopTest, NowIsTheWallClock) {
+  const auto loop = MakeSystemLoop();
+  const int64_t before = std::chrono::system_clock::now().time_since_epoch() / Nanoseconds(1);
+  const int64_t now = loop->Now().UnixNano();
+  const int64_t after = std::chrono::system_clock::now().time_since_epoch() / Nanoseconds(1);
+  EXPECT_LE(before, now);
+  EXPECT_LE(now, after);
+}
+
+}  // namespace
+}  // namespace berth::kube

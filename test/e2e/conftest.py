@@ -1,4 +1,6 @@
-"""Fixtures: one control plane and one scheduler for the session, one world (namespace, nodes) per test."""
+"""Fixtures: one control plane and one scheduler for the session, one world (namespace, nodes) per
+test."""
+
 import re
 import sys
 import pathlib
@@ -14,18 +16,31 @@ from harness.world import World  # noqa: E402
 
 PACKED = {
     "schedulerName": "packed-scheduler",
-    "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": {
-        "type": "MostAllocated", "resources": [{"name": "cpu", "weight": 1}]}}}],
+    "pluginConfig": [
+        {
+            "name": "NodeResourcesFit",
+            "args": {
+                "scoringStrategy": {
+                    "type": "MostAllocated",
+                    "resources": [{"name": "cpu", "weight": 1}],
+                }
+            },
+        }
+    ],
 }
 NO_SPREAD = {
     "schedulerName": "bare-scheduler",
-    "plugins": {"multiPoint": {"disabled": [{"name": "TaintToleration"}, {"name": "PodTopologySpread"}]}},
+    "plugins": {
+        "multiPoint": {"disabled": [{"name": "TaintToleration"}, {"name": "PodTopologySpread"}]}
+    },
 }
 
 
 def pytest_configure(config):
     if not program().exists():
-        pytest.exit(f"{program()} does not exist: build it, or name a scheduler in BERTH_E2E_SCHEDULER", 2)
+        pytest.exit(
+            f"{program()} does not exist: build it, or name a scheduler in BERTH_E2E_SCHEDULER", 2
+        )
 
 
 def pytest_collection_modifyitems(items):
@@ -46,7 +61,8 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def berth_kubeconfig(cluster):
-    """Credentials as a pod of deploy/ has them: the token of service account kube-system/berth, in a file."""
+    """Credentials as a pod of deploy/ has them: the token of service account kube-system/berth, in
+    a file."""
     namespace, account = BERTH_ACCOUNT
     token = cluster.folder / "berth.token"
     token.write_text(cluster.token(account, namespace))
@@ -55,16 +71,23 @@ def berth_kubeconfig(cluster):
 
 @pytest.fixture(scope="session")
 def main_scheduler(cluster, berth_kubeconfig):
-    """The scheduler most tests use: three profiles, leader election, deploy/'s rights and no others."""
+    """The scheduler most tests use: three profiles, leader election, deploy/'s rights and no
+    others."""
     scheduler = cluster.scheduler(
-        "main", kubeconfig=berth_kubeconfig, leader_elect=True, serve=True,
+        "main",
+        kubeconfig=berth_kubeconfig,
+        leader_elect=True,
+        serve=True,
         # Patient with its lease: other tests restart the API server under it.
         flags=["-v=2", "--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=60s"],
-        profiles=[{"schedulerName": "default-scheduler"}, PACKED, NO_SPREAD])
+        profiles=[{"schedulerName": "default-scheduler"}, PACKED, NO_SPREAD],
+    )
     yield scheduler
     cpu, rss = scheduler.sample()
     print(f"\nscheduler {program()}: {cpu:.2f} CPU s, peak {rss / 1024:.0f} MiB")
-    assert scheduler.stop() == 0, f"the scheduler ended with {scheduler.child.returncode}:\n{scheduler.log_tail()}"
+    assert (
+        scheduler.stop() == 0
+    ), f"the scheduler ended with {scheduler.child.returncode}:\n{scheduler.log_tail()}"
 
 
 def namespace_of(request):
@@ -74,7 +97,8 @@ def namespace_of(request):
 
 @pytest.fixture
 def quiet_world(cluster, request):
-    """A world without the session's scheduler: the test starts its own, with a scheduler name of its own."""
+    """A world without the session's scheduler: the test starts its own, with a scheduler name of
+    its own."""
     world = World(cluster, namespace_of(request))
     yield world
     world.leave()
@@ -93,4 +117,6 @@ def pytest_runtest_makereport(item, call):
     if report.failed and cluster:
         for scheduler in cluster.schedulers:
             if scheduler.running() or scheduler is cluster.schedulers[-1]:
-                report.sections.append((f"log of scheduler {scheduler.name}", scheduler.log_tail(25)))
+                report.sections.append(
+                    (f"log of scheduler {scheduler.name}", scheduler.log_tail(25))
+                )

@@ -1,4 +1,5 @@
 """Dynamic resource allocation (resource.k8s.io/v1): device classes, slices and claims."""
+
 import pytest
 
 from harness.processes import until
@@ -11,33 +12,57 @@ class Devices:
     def __init__(self, world):
         self.world, self.api = world, world.cluster.resource
         self.device_class = f"{world.namespace}-gpu"
-        self.api.create_device_class({"metadata": {"name": self.device_class}, "spec": {"selectors": [
-            {"cel": {"expression": f'device.driver == "{DRIVER}"'}}]}})
+        self.api.create_device_class(
+            {
+                "metadata": {"name": self.device_class},
+                "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{DRIVER}"'}}]},
+            }
+        )
         world.cleanups.append(lambda: self.api.delete_device_class(self.device_class))
 
     def slice(self, node, count, **attributes):
-        devices = [{"name": f"gpu-{i}", "attributes": {k: {"string": v} for k, v in attributes.items()}}
-                   for i in range(count)]
+        devices = [
+            {"name": f"gpu-{i}", "attributes": {k: {"string": v} for k, v in attributes.items()}}
+            for i in range(count)
+        ]
         name = f"{node}-slice"
-        self.api.create_resource_slice({"metadata": {"name": name}, "spec": {
-            "driver": DRIVER, "nodeName": node, "devices": devices,
-            "pool": {"name": node, "generation": 1, "resourceSliceCount": 1}}})
+        self.api.create_resource_slice(
+            {
+                "metadata": {"name": name},
+                "spec": {
+                    "driver": DRIVER,
+                    "nodeName": node,
+                    "devices": devices,
+                    "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
+                },
+            }
+        )
         self.world.cleanups.append(lambda: self.api.delete_resource_slice(name))
 
     def claim(self, name, count=1, selector=None):
         exactly = {"deviceClassName": self.device_class, "count": count}
         if selector:
             exactly["selectors"] = [{"cel": {"expression": selector}}]
-        self.api.create_namespaced_resource_claim(self.world.namespace, {
-            "metadata": {"name": name}, "spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}}})
+        self.api.create_namespaced_resource_claim(
+            self.world.namespace,
+            {
+                "metadata": {"name": name},
+                "spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}},
+            },
+        )
 
     def get(self, name):
-        return data(self.api.read_namespaced_resource_claim(name, self.world.namespace, _preload_content=False))
+        return data(
+            self.api.read_namespaced_resource_claim(
+                name, self.world.namespace, _preload_content=False
+            )
+        )
 
     def drop_finalizers(self):
         for claim in self.api.list_namespaced_resource_claim(self.world.namespace).items:
             self.api.patch_namespaced_resource_claim(
-                claim.metadata.name, self.world.namespace, {"metadata": {"finalizers": None}})
+                claim.metadata.name, self.world.namespace, {"metadata": {"finalizers": None}}
+            )
             self.api.delete_namespaced_resource_claim(claim.metadata.name, self.world.namespace)
 
 
@@ -62,19 +87,27 @@ def test_allocates_and_reserves(world, devices):
     claim = devices.get("train")
     assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
     assert claim["status"]["allocation"]["devices"]["results"] == [
-        {"request": "gpu", "driver": DRIVER, "pool": node, "device": "gpu-0"}]
-    assert claim["status"]["allocation"]["nodeSelector"] == {"nodeSelectorTerms": [{"matchFields": [
-        {"key": "metadata.name", "operator": "In", "values": [node]}]}]}
+        {"request": "gpu", "driver": DRIVER, "pool": node, "device": "gpu-0"}
+    ]
+    assert claim["status"]["allocation"]["nodeSelector"] == {
+        "nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        ]
+    }
     assert claim["status"]["reservedFor"] == [
-        {"resource": "pods", "name": "train", "uid": pod["metadata"]["uid"]}]
+        {"resource": "pods", "name": "train", "uid": pod["metadata"]["uid"]}
+    ]
 
 
 def test_no_device_then_a_slice_appears(world, devices):
     node = world.node("a")
     devices.claim("c")
     world.pod("p", claims=use("c"))
-    message = ("0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, preemption: 0/1 nodes are "
-               "available: 1 Preemption is not helpful for scheduling.")
+    message = (
+        "0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, "
+        "preemption: 0/1 nodes are "
+        "available: 1 Preemption is not helpful for scheduling."
+    )
     world.unschedulable("p", message)
     world.event("p", "FailedScheduling", message)
     devices.slice(node, 1)
@@ -98,13 +131,18 @@ def test_devices_run_out_and_come_back(world, devices):
     for name in ("c1", "c2", "c3"):
         devices.claim(name)
         world.pod(f"p-{name}", claims=use(name))
-    until("two bound", lambda: sum(1 for p in world.all().values() if p["spec"].get("nodeName")) == 2)
-    waiting, = [n for n, p in world.all().items() if not p["spec"].get("nodeName")]
+    until(
+        "two bound", lambda: sum(1 for p in world.all().values() if p["spec"].get("nodeName")) == 2
+    )
+    (waiting,) = [n for n, p in world.all().items() if not p["spec"].get("nodeName")]
     world.unschedulable(waiting)
     done = next(n for n in world.all() if n != waiting).removeprefix("p-")
-    world.delete(f"p-{done}")  # then the claim controller's part: nobody uses the claim, it is deallocated
+    world.delete(
+        f"p-{done}"
+    )  # then the claim controller's part: nobody uses the claim, it is deallocated
     devices.api.patch_namespaced_resource_claim_status(
-        done, world.namespace, {"status": {"allocation": None, "reservedFor": None}})
+        done, world.namespace, {"status": {"allocation": None, "reservedFor": None}}
+    )
     assert world.bound(waiting) == node
 
 
@@ -115,7 +153,9 @@ def test_shared_claim(world, devices):
     devices.claim("shared")
     pods = [world.pod(n, claims=use("shared")) for n in ("s1", "s2")]
     assert world.bound("s1", "s2") == [node, node]
-    assert {r["uid"] for r in devices.get("shared")["status"]["reservedFor"]} == {p["metadata"]["uid"] for p in pods}
+    assert {r["uid"] for r in devices.get("shared")["status"]["reservedFor"]} == {
+        p["metadata"]["uid"] for p in pods
+    }
 
 
 def test_selector_by_attribute(world, devices):

@@ -1,4 +1,5 @@
 """Leader election between real processes: one schedules, failover, release, loss."""
+
 import re
 import time
 
@@ -8,8 +9,11 @@ from harness.processes import until
 from harness.world import data
 
 LEASE, RENEW, RETRY = 4, 3, 1
-TIMES = [f"--leader-elect-lease-duration={LEASE}s", f"--leader-elect-renew-deadline={RENEW}s",
-         f"--leader-elect-retry-period={RETRY}s"]
+TIMES = [
+    f"--leader-elect-lease-duration={LEASE}s",
+    f"--leader-elect-renew-deadline={RENEW}s",
+    f"--leader-elect-retry-period={RETRY}s",
+]
 
 
 class Pair:
@@ -20,20 +24,29 @@ class Pair:
 
     def start(self):
         s = self.world.cluster.scheduler(
-            f"{self.name}-{len(self.started)}", leader_elect=True, lease_namespace=self.world.namespace, flags=TIMES,
-            profiles=[{"schedulerName": self.name}])
+            f"{self.name}-{len(self.started)}",
+            leader_elect=True,
+            lease_namespace=self.world.namespace,
+            flags=TIMES,
+            profiles=[{"schedulerName": self.name}],
+        )
         self.started.append(s)
         return s
 
     def spec(self):
-        return data(self.world.cluster.coordination.read_namespaced_lease(
-            "kube-scheduler", self.world.namespace, _preload_content=False))["spec"]
+        return data(
+            self.world.cluster.coordination.read_namespaced_lease(
+                "kube-scheduler", self.world.namespace, _preload_content=False
+            )
+        )["spec"]
 
     def holder(self):
         return self.spec().get("holderIdentity", "")
 
     def elected(self, other_than=""):
-        return until("a leader", lambda: (lambda h: h if h and h != other_than else None)(self.holder()), 30)
+        return until(
+            "a leader", lambda: (lambda h: h if h and h != other_than else None)(self.holder()), 30
+        )
 
     def works(self, name, timeout=30):
         self.world.pod(name, scheduler=self.name)
@@ -58,7 +71,8 @@ def test_takeover_after_kill(pair):
     killed = time.monotonic()
     first.kill()
     pair.elected(other_than=leader)
-    # It waits the lease out on its own clock, from the last renewal it saw, and asks every retry period (x 2.2).
+    # It waits the lease out on its own clock, from the last renewal it saw, and asks every retry
+    # period (x 2.2).
     assert LEASE - RETRY - 1 < time.monotonic() - killed < LEASE + 2.2 * RETRY + 3
     pair.works("two")
     assert pair.spec()["leaseTransitions"] == 1
@@ -74,8 +88,13 @@ def test_sigterm_releases_the_lease(pair):
     position = pair.world.cluster.audit.position()
     assert first.stop() == 0
     pair.elected(other_than=leader)
-    released = [r for r in pair.world.cluster.audit.since(position, pair.world.namespace)
-                if r.verb == "update" and "/leases/" in r.path and r.body["spec"].get("holderIdentity", "") == ""]
+    released = [
+        r
+        for r in pair.world.cluster.audit.since(position, pair.world.namespace)
+        if r.verb == "update"
+        and "/leases/" in r.path
+        and r.body["spec"].get("holderIdentity", "") == ""
+    ]
     assert len(released) == 1 and released[0].body["spec"]["leaseDurationSeconds"] == 1
     pair.works("two")
     assert second.stop() == 0
@@ -95,9 +114,17 @@ def test_losing_the_lease_ends_the_process(pair):
     first = pair.start()
     pair.elected()
     pair.works("one")
-    pair.world.cluster.coordination.patch_namespaced_lease("kube-scheduler", pair.world.namespace, {"spec": {
-        "holderIdentity": "an-intruder", "leaseDurationSeconds": 60,
-        "renewTime": time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())}})
+    pair.world.cluster.coordination.patch_namespaced_lease(
+        "kube-scheduler",
+        pair.world.namespace,
+        {
+            "spec": {
+                "holderIdentity": "an-intruder",
+                "leaseDurationSeconds": 60,
+                "renewTime": time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime()),
+            }
+        },
+    )
     assert first.expect_exit(timeout=RENEW + 10) == 1
     assert re.search("(?i)leaderelection lost|leader election lost", first.log())
 

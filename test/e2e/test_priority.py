@@ -6,18 +6,27 @@ HOLD = ["e2e.example.com/hold"]  # a finalizer: what is deleted stays, terminati
 
 
 def test_higher_priority_goes_first(quiet_world):
-    """Five pods are there when the scheduler starts, and room for three: the three highest get it, highest first."""
+    """Five pods are there when the scheduler starts, and room for three: the three highest get it,
+    highest first."""
     world = quiet_world
     classes = {v: world.priority_class(v) for v in (10, 20, 30, 40, 50)}
     for value in (30, 10, 50, 20, 40):
-        world.pod(f"p{value}", cpu="1", priority_class=classes[value], scheduler="ordered-scheduler")
+        world.pod(
+            f"p{value}", cpu="1", priority_class=classes[value], scheduler="ordered-scheduler"
+        )
     world.node("a", cpu="3")
-    scheduler = world.cluster.scheduler("ordered", profiles=[{"schedulerName": "ordered-scheduler"}])
+    scheduler = world.cluster.scheduler(
+        "ordered", profiles=[{"schedulerName": "ordered-scheduler"}]
+    )
     world.bound("p50", "p40", "p30")
     for loser in ("p20", "p10"):
-        world.unschedulable(loser, "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
-                                   "0/1 nodes are available: 1 No preemption victims found for incoming pod.")
-    # Bindings run side by side, so which pods were bound says more than the order in which they were.
+        world.unschedulable(
+            loser,
+            "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+            "0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+        )
+    # Bindings run side by side, so which pods were bound says more than the order in which they
+    # were.
     bindings = [r.path.split("/")[6] for r in world.requests() if r.path.endswith("/binding")]
     assert sorted(bindings) == ["p30", "p40", "p50"]
     scheduler.stop()
@@ -30,14 +39,23 @@ def test_gated_pod_waits_in_silence(world):
     world.bound("free")
     condition = world.condition("gated")
     assert (condition["status"], condition["reason"]) == ("False", "SchedulingGated")
+
     def remove(gate):
         world.cluster.core.patch_namespaced_pod(
-            "gated", world.namespace, {"spec": {"schedulingGates": [{"name": gate, "$patch": "delete"}]}})
+            "gated",
+            world.namespace,
+            {"spec": {"schedulingGates": [{"name": gate, "$patch": "delete"}]}},
+        )
+
     remove("example.com/one")
     world.pod("free2")
     world.bound("free2")
     assert not world.get("gated")["spec"].get("nodeName")
-    assert not [r for r in world.requests() if "/pods/gated" in r.path or (r.body or {}).get("regarding", {}).get("name") == "gated"]
+    assert not [
+        r
+        for r in world.requests()
+        if "/pods/gated" in r.path or (r.body or {}).get("regarding", {}).get("name") == "gated"
+    ]
     remove("example.com/two")
     assert world.bound("gated") == node
 
@@ -55,15 +73,22 @@ def test_preemption(world):
     for victim in ("v1", "v2"):
         condition = world.condition(victim, "DisruptionTarget")
         assert condition["status"] == "True" and condition["reason"] == "PreemptionByScheduler"
-        assert condition["message"] == "default-scheduler: preempting to accommodate a higher priority pod"
-        event = world.event(victim, "Preempted", f"Preempted by pod {preemptor['metadata']['uid']} on node {node}")
+        assert (
+            condition["message"]
+            == "default-scheduler: preempting to accommodate a higher priority pod"
+        )
+        event = world.event(
+            victim, "Preempted", f"Preempted by pod {preemptor['metadata']['uid']} on node {node}"
+        )
         assert (event["type"], event["action"]) == ("Normal", "Preempting")
         assert event["related"]["name"] == "high" and event["related"]["kind"] == "Pod"
     assert not world.get("high")["spec"].get("nodeName")
     for victim in ("v1", "v2"):
         world.drop_finalizers(victim)
     assert world.bound("high") == node
-    assert world.get("high")["status"]["nominatedNodeName"] == node  # kept, as kube-scheduler keeps it
+    assert (
+        world.get("high")["status"]["nominatedNodeName"] == node
+    )  # kept, as kube-scheduler keeps it
 
 
 def test_preemption_takes_the_cheapest_victims(world):
@@ -71,8 +96,12 @@ def test_preemption_takes_the_cheapest_victims(world):
     world.node("a", cpu="1")
     cheap = world.node("b", cpu="1")
     for name, priority in (("a", mid), ("b", low)):
-        world.pod(f"on-{name}", cpu="1", priority_class=priority,
-                  node_selector={"kubernetes.io/hostname": f"{world.namespace}-{name}"})
+        world.pod(
+            f"on-{name}",
+            cpu="1",
+            priority_class=priority,
+            node_selector={"kubernetes.io/hostname": f"{world.namespace}-{name}"},
+        )
     world.bound("on-a", "on-b")
     world.pod("high", cpu="1", priority_class=high)
     assert world.bound("high") == cheap
@@ -85,14 +114,34 @@ def test_preemption_respects_disruption_budgets(world):
     world.node("a", cpu="1")
     unprotected = world.node("b", cpu="1")
     for name in ("a", "b"):
-        world.pod(f"on-{name}", cpu="1", labels={"on": name},
-                  node_selector={"kubernetes.io/hostname": f"{world.namespace}-{name}"})
+        world.pod(
+            f"on-{name}",
+            cpu="1",
+            labels={"on": name},
+            node_selector={"kubernetes.io/hostname": f"{world.namespace}-{name}"},
+        )
     world.bound("on-a", "on-b")
     policy = world.cluster.policy
-    policy.create_namespaced_pod_disruption_budget(world.namespace, {
-        "metadata": {"name": "keep"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"on": "a"}}}})
-    policy.patch_namespaced_pod_disruption_budget_status("keep", world.namespace, {"status": {
-        "disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "observedGeneration": 1}})
+    policy.create_namespaced_pod_disruption_budget(
+        world.namespace,
+        {
+            "metadata": {"name": "keep"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"on": "a"}}},
+        },
+    )
+    policy.patch_namespaced_pod_disruption_budget_status(
+        "keep",
+        world.namespace,
+        {
+            "status": {
+                "disruptionsAllowed": 0,
+                "currentHealthy": 1,
+                "desiredHealthy": 1,
+                "expectedPods": 1,
+                "observedGeneration": 1,
+            }
+        },
+    )
     world.pod("high", cpu="1", priority_class=high)
     assert world.bound("high") == unprotected
     assert world.exists("on-a")
@@ -104,8 +153,11 @@ def test_preemption_policy_never(world):
     world.pod("there", cpu="1")
     world.bound("there")
     world.pod("polite", cpu="1", priority_class=polite)
-    world.unschedulable("polite", "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
-                                  "preemption: not eligible due to preemptionPolicy=Never.")
+    world.unschedulable(
+        "polite",
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+        "preemption: not eligible due to preemptionPolicy=Never.",
+    )
     world.delete("there")
     world.bound("polite")
 
@@ -123,8 +175,11 @@ def test_preemption_clears_lower_nomination(world):
     until("mid's nomination cleared", lambda: "nominatedNodeName" not in world.get("mid")["status"])
     world.drop_finalizers("victim")
     assert world.bound("high") == node
-    world.unschedulable("mid", "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
-                               "0/1 nodes are available: 1 No preemption victims found for incoming pod.")
+    world.unschedulable(
+        "mid",
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+        "0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+    )
 
 
 def test_preemption_is_not_helpful(world):
@@ -133,6 +188,9 @@ def test_preemption_is_not_helpful(world):
     world.pod("there", cpu="500m")
     world.bound("there")
     world.pod("too-big", cpu="2", priority_class=high)
-    world.unschedulable("too-big", "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
-                                   "0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
+    world.unschedulable(
+        "too-big",
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+        "0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+    )
     assert not world.get("there")["metadata"].get("deletionTimestamp")

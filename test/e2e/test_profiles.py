@@ -1,4 +1,5 @@
 """Several profiles in one process (conftest.PACKED, NO_SPREAD)."""
+
 from harness.objects import taint
 from harness.processes import until
 
@@ -39,4 +40,6 @@ def test_victims_are_told_which_profile(world):
     world.bound("victim")
     world.pod("high", cpu="1", priority_class=high, scheduler="packed-scheduler")
     condition = until("condition", lambda: world.condition("victim", "DisruptionTarget"))
-    assert condition["message"] == "packed-scheduler: preempting to accommodate a higher priority pod"
+    assert (
+        condition["message"] == "packed-scheduler: preempting to accommodate a higher priority pod"
+    )

@@ -1,4 +1,5 @@
 """deploy/rbac.yaml grants what kube-scheduler has, and nothing else."""
+
 from kubernetes import client
 
 from harness.cluster import BERTH_ACCOUNT, SCHEDULER_USER
@@ -15,10 +16,14 @@ def subjects_are(subjects, user=None, account=None):
 
 
 def rights(cluster, **who):
-    """All (namespace or *, group, resource, name, verb) and non-resource rights given to a subject by name."""
+    """All (namespace or *, group, resource, name, verb) and non-resource rights given to a subject
+    by name."""
     rbac = cluster.rbac
     cluster_roles = {r.metadata.name: r for r in rbac.list_cluster_role().items}
-    roles = {(r.metadata.namespace, r.metadata.name): r for r in rbac.list_role_for_all_namespaces().items}
+    roles = {
+        (r.metadata.namespace, r.metadata.name): r
+        for r in rbac.list_role_for_all_namespaces().items
+    }
     found = set()
 
     def add(scope, rules):
@@ -37,7 +42,11 @@ def rights(cluster, **who):
     for b in rbac.list_role_binding_for_all_namespaces().items:
         if subjects_are(b.subjects, **who):
             scope = b.metadata.namespace
-            role = cluster_roles[b.role_ref.name] if b.role_ref.kind == "ClusterRole" else roles[scope, b.role_ref.name]
+            role = (
+                cluster_roles[b.role_ref.name]
+                if b.role_ref.kind == "ClusterRole"
+                else roles[scope, b.role_ref.name]
+            )
             add(scope, role.rules)
     return found
 
@@ -58,20 +67,43 @@ def test_writes_that_must_be_refused(cluster):
     namespace, account = BERTH_ACCOUNT
     review = client.AuthorizationV1Api(cluster.api)
     for verb, group, resource, allowed in (
-            ("create", "", "pods/binding", True), ("patch", "", "pods/status", True), ("delete", "", "pods", True),
-            ("update", "", "persistentvolumes", True), ("update", "resource.k8s.io", "resourceclaims/status", True),
-            ("create", "", "pods", False), ("get", "", "secrets", False), ("delete", "", "nodes", False),
-            ("update", "", "nodes", False), ("create", "rbac.authorization.k8s.io", "clusterrolebindings", False)):
+        ("create", "", "pods/binding", True),
+        ("patch", "", "pods/status", True),
+        ("delete", "", "pods", True),
+        ("update", "", "persistentvolumes", True),
+        ("update", "resource.k8s.io", "resourceclaims/status", True),
+        ("create", "", "pods", False),
+        ("get", "", "secrets", False),
+        ("delete", "", "nodes", False),
+        ("update", "", "nodes", False),
+        ("create", "rbac.authorization.k8s.io", "clusterrolebindings", False),
+    ):
         resource, _, sub = resource.partition("/")
-        answer = review.create_subject_access_review({"spec": {
-            "user": f"system:serviceaccount:{namespace}:{account}",
-            "groups": ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"],
-            "resourceAttributes": {"namespace": "default", "verb": verb, "group": group, "resource": resource,
-                                   "subresource": sub}}})
+        answer = review.create_subject_access_review(
+            {
+                "spec": {
+                    "user": f"system:serviceaccount:{namespace}:{account}",
+                    "groups": [
+                        "system:serviceaccounts",
+                        f"system:serviceaccounts:{namespace}",
+                        "system:authenticated",
+                    ],
+                    "resourceAttributes": {
+                        "namespace": "default",
+                        "verb": verb,
+                        "group": group,
+                        "resource": resource,
+                        "subresource": sub,
+                    },
+                }
+            }
+        )
         assert bool(answer.status.allowed) == allowed, (verb, resource, sub)
 
 
 def test_manifests_are_accepted(cluster):
     """The API server takes deploy/'s manifests as they are."""
     for name in ("deployment.yaml", "static-pod.yaml"):
-        cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", REPOSITORY / "deploy" / name)
+        cluster.kubectl(
+            "apply", "--dry-run=server", "--validate=strict", "-f", REPOSITORY / "deploy" / name
+        )

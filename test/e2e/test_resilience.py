@@ -1,4 +1,5 @@
 """Things that break under a scheduler at work: the API server, etcd, connections, tokens."""
+
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +21,13 @@ def proxied(quiet_world, request):
     world.scheduler_name = world.namespace
     world.proxy = TcpProxy(world.cluster.port)
     conf = world.cluster.write_kubeconfig(
-        f"{world.namespace}.conf", kubeconfig.by_certificate(*world.cluster.scheduler_pair), world.proxy.port)
+        f"{world.namespace}.conf",
+        kubeconfig.by_certificate(*world.cluster.scheduler_pair),
+        world.proxy.port,
+    )
     world.scheduler = world.cluster.scheduler(
-        world.namespace, kubeconfig=conf, profiles=[{"schedulerName": world.namespace}])
+        world.namespace, kubeconfig=conf, profiles=[{"schedulerName": world.namespace}]
+    )
     yield world
     running = world.scheduler.running()
     world.scheduler.kill()
@@ -98,7 +103,8 @@ def test_api_server_restart_in_mid_flight(proxied):
 
 
 def test_changes_missed_while_away(proxied):
-    """Nodes change while the scheduler cannot see and the API server forgets: the watches are too old, lists begin."""
+    """Nodes change while the scheduler cannot see and the API server forgets: the watches are too
+    old, lists begin."""
     world, cluster = proxied, proxied.cluster
     old = world.node("old", cpu="8")
     world.pod("before", cpu="1")
@@ -117,8 +123,11 @@ def test_changes_missed_while_away(proxied):
     listed = {r.path for r in cluster.audit.since(position) if r.user == USER and r.verb == "list"}
     assert "/api/v1/nodes" in listed
     world.pod("p3", cpu="1")
-    world.unschedulable("p3", "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 "
-                              "nodes are available: 1 No preemption victims found for incoming pod.")
+    world.unschedulable(
+        "p3",
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 "
+        "nodes are available: 1 No preemption victims found for incoming pod.",
+    )
 
 
 def test_etcd_pause(proxied):
@@ -149,15 +158,24 @@ def test_pods_bound_by_another(proxied):
     world.unschedulable("p1")
     world.unschedulable("p2")
     world.cluster.core.create_namespaced_pod_binding(
-        "p1", world.namespace, {"metadata": {"name": "p1"}, "target": {"kind": "Node", "name": node}},
-        _preload_content=False)
+        "p1",
+        world.namespace,
+        {"metadata": {"name": "p1"}, "target": {"kind": "Node", "name": node}},
+        _preload_content=False,
+    )
     world.pod("p3", cpu="1")
     world.unschedulable("p3")
     world.patch_node(node, {"spec": {"unschedulable": None}})
-    until("one of two bound", lambda: [n for n in ("p2", "p3") if world.get(n)["spec"].get("nodeName")])
-    loser, = [n for n in ("p2", "p3") if not world.get(n)["spec"].get("nodeName")]
-    world.unschedulable(loser, "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 "
-                               "nodes are available: 1 No preemption victims found for incoming pod.")
+    until(
+        "one of two bound",
+        lambda: [n for n in ("p2", "p3") if world.get(n)["spec"].get("nodeName")],
+    )
+    (loser,) = [n for n in ("p2", "p3") if not world.get(n)["spec"].get("nodeName")]
+    world.unschedulable(
+        loser,
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 "
+        "nodes are available: 1 No preemption victims found for incoming pod.",
+    )
 
 
 class Rotation:
@@ -171,7 +189,9 @@ class Rotation:
         self.file = cluster.folder / "rotating.token"
         self.file.write_text(cluster.token("berth", "kube-system", secret="first"))
         conf = cluster.write_kubeconfig("rotating.conf", kubeconfig.by_token_file(self.file))
-        self.scheduler = cluster.scheduler("rotating", kubeconfig=conf, profiles=[{"schedulerName": "rotating"}])
+        self.scheduler = cluster.scheduler(
+            "rotating", kubeconfig=conf, profiles=[{"schedulerName": "rotating"}]
+        )
 
     def rotate(self):
         self.file.write_text(self.cluster.token("berth", "kube-system", secret="second"))
@@ -197,8 +217,10 @@ def test_every_kind_of_kubeconfig(quiet_world):
     crt, key = cluster.scheduler_pair
     token = cluster.token("berth", "kube-system")
     script = cluster.folder / "credential.sh"
-    script.write_text("#!/bin/sh\ncat <<END\n{\"apiVersion\": \"client.authentication.k8s.io/v1\", "
-                      "\"kind\": \"ExecCredential\", \"status\": {\"token\": \"" + token + "\"}}\nEND\n")
+    script.write_text(
+        '#!/bin/sh\ncat <<END\n{"apiVersion": "client.authentication.k8s.io/v1", '
+        '"kind": "ExecCredential", "status": {"token": "' + token + '"}}\nEND\n'
+    )
     script.chmod(0o755)
     proxy = ConnectProxy(cluster.port)
     files, ca = kubeconfig.by_certificate(crt, key), {"ca": cluster.certs.ca}
@@ -214,8 +236,14 @@ def test_every_kind_of_kubeconfig(quiet_world):
     world.node("a")
     started = []
     for name, (user, server) in kinds.items():
-        conf = kubeconfig.write(cluster.folder / f"kind-{name}.conf", cluster.server, user, **server)
-        started.append(cluster.scheduler(f"kind-{name}", kubeconfig=conf, profiles=[{"schedulerName": f"kind-{name}"}]))
+        conf = kubeconfig.write(
+            cluster.folder / f"kind-{name}.conf", cluster.server, user, **server
+        )
+        started.append(
+            cluster.scheduler(
+                f"kind-{name}", kubeconfig=conf, profiles=[{"schedulerName": f"kind-{name}"}]
+            )
+        )
         world.pod(name, scheduler=f"kind-{name}")
     world.bound(*kinds)
     assert proxy.asked and set(proxy.asked) == {f"CONNECT 127.0.0.1:{cluster.port} HTTP/1.1"}
@@ -226,10 +254,15 @@ def test_every_kind_of_kubeconfig(quiet_world):
 
 def test_a_server_nobody_vouches_for_is_refused(quiet_world, tmp_path):
     from harness.certs import Certificates
+
     world, cluster = quiet_world, quiet_world.cluster
     stranger = Certificates(tmp_path)
-    conf = kubeconfig.write(cluster.folder / "stranger.conf", cluster.server,
-                            kubeconfig.by_certificate(*cluster.scheduler_pair), ca=stranger.ca)
+    conf = kubeconfig.write(
+        cluster.folder / "stranger.conf",
+        cluster.server,
+        kubeconfig.by_certificate(*cluster.scheduler_pair),
+        ca=stranger.ca,
+    )
     s = cluster.scheduler("stranger", kubeconfig=conf, profiles=[{"schedulerName": "stranger"}])
     world.node("a")
     world.pod("never", scheduler="stranger")
@@ -242,8 +275,15 @@ def test_burst(quiet_world):
     """2,000 pods at once on 100 nodes: all bound, each once, no node above its size."""
     world, cluster = quiet_world, quiet_world.cluster
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: cluster.core.create_node(
-            node_object(f"{world.namespace}-{i}", cpu="4", pods="30"), _preload_content=False), range(100)))
+        list(
+            pool.map(
+                lambda i: cluster.core.create_node(
+                    node_object(f"{world.namespace}-{i}", cpu="4", pods="30"),
+                    _preload_content=False,
+                ),
+                range(100),
+            )
+        )
         scheduler = cluster.scheduler("burst", profiles=[{"schedulerName": "burst"}])
         began = time.monotonic()
         list(pool.map(lambda i: world.pod(f"p{i}", cpu="150m", scheduler="burst"), range(2000)))
@@ -251,7 +291,9 @@ def test_burst(quiet_world):
 
     def waiting():
         return cluster.core.list_namespaced_pod(
-            world.namespace, field_selector="spec.nodeName=", limit=1, _preload_content=False)
+            world.namespace, field_selector="spec.nodeName=", limit=1, _preload_content=False
+        )
+
     until("all bound", lambda: b'"items":[]' in waiting().data, timeout=120, every=0.3)
     done = time.monotonic()
     used = {}
@@ -261,8 +303,10 @@ def test_burst(quiet_world):
     paths = [r.path for r in bindings(world)]
     assert len(paths) == len(set(paths)) == 2000
     cpu, rss = scheduler.sample()
-    print(f"\n2,000 pods: made in {made - began:.1f} s, bound {done - made:.1f} s later; scheduler {cpu:.2f} CPU s, "
-          f"{rss / 1024:.0f} MiB")
+    print(
+        f"\n2,000 pods: made in {made - began:.1f} s, bound {done - made:.1f} s later; scheduler {cpu:.2f} CPU s, "
+        f"{rss / 1024:.0f} MiB"
+    )
     scheduler.kill()
 
 

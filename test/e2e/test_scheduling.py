@@ -1,12 +1,19 @@
 """Placement by one constraint at a time, with the exact words of conditions and events."""
+
 from collections import Counter
 
 from harness import objects
 from harness.objects import node_affinity, node_names, pod_affinity, spread, taint
 from harness.processes import until
 
-NOT_HELPFUL = "no new claims to deallocate, preemption: 0/{n} nodes are available: {n} Preemption is not helpful for scheduling."
-NO_VICTIMS = "no new claims to deallocate, preemption: 0/{n} nodes are available: {n} No preemption victims found for incoming pod."
+NOT_HELPFUL = (
+    "no new claims to deallocate, preemption: 0/{n} nodes are available: {n} Preemption is not "
+    "helpful for scheduling."
+)
+NO_VICTIMS = (
+    "no new claims to deallocate, preemption: 0/{n} nodes are available: {n} No preemption victims "
+    "found for incoming pod."
+)
 
 
 def failure(n, reasons, tail=NOT_HELPFUL):
@@ -19,16 +26,23 @@ def test_pod_binds(world):
     assert world.bound("one") == node
     condition = until("PodScheduled", lambda: world.condition("one"))
     assert condition["status"] == "True" and "message" not in condition
-    event = world.event("one", "Scheduled", f"Successfully assigned {world.namespace}/one to {node}")
+    event = world.event(
+        "one", "Scheduled", f"Successfully assigned {world.namespace}/one to {node}"
+    )
     assert event["type"] == "Normal" and event["action"] == "Binding"
     assert event["reportingController"] == "default-scheduler"
 
 
 def test_pods_of_a_replica_set_are_spread(world):
     nodes = [world.node(n) for n in "abc"]
-    body = {"metadata": {"name": "web"}, "spec": {
-        "replicas": 6, "selector": {"matchLabels": {"app": "web"}},
-        "template": {"metadata": {"labels": {"app": "web"}}, "spec": objects.pod("x")["spec"]}}}
+    body = {
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 6,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": objects.pod("x")["spec"]},
+        },
+    }
     rs = world.cluster.apps.create_namespaced_replica_set(world.namespace, body)
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": rs.metadata.uid}
     names = [f"web-{i}" for i in range(6)]
@@ -42,8 +56,11 @@ def test_insufficient_resources_then_a_node_is_added(world):
     world.pod("big", cpu="3")
     world.pod("both", cpu="1500m", memory="512Mi")
     world.pod("gpu", extra={"example.com/gpu": "1"})
-    expected = {"big": "2 Insufficient cpu", "both": "1 Insufficient cpu, 1 Insufficient memory",
-                "gpu": "2 Insufficient example.com/gpu"}
+    expected = {
+        "big": "2 Insufficient cpu",
+        "both": "1 Insufficient cpu, 1 Insufficient memory",
+        "gpu": "2 Insufficient example.com/gpu",
+    }
     for name, reasons in expected.items():
         condition = world.unschedulable(name, failure(2, reasons))
         assert condition["observedGeneration"] == 1
@@ -51,7 +68,8 @@ def test_insufficient_resources_then_a_node_is_added(world):
         assert event["type"] == "Warning" and event["action"] == "Scheduling"
     added = world.node("c", cpu="8")
     assert world.bound("big", "both") == [added, added]
-    # The new node has none either, so the queue does not wake the pod: its words still speak of two nodes.
+    # The new node has none either, so the queue does not wake the pod: its words still speak of two
+    # nodes.
     world.unschedulable("gpu", failure(2, "2 Insufficient example.com/gpu"))
 
 
@@ -94,7 +112,14 @@ def test_node_affinity(world):
     world.pod("not-in", affinity=node_affinity("disk", "NotIn", ["ssd"]))
     world.pod("by-name", affinity=node_names(hdd))
     world.pod("preferred", affinity=node_affinity("disk", "In", ["ssd"], preferred_weight=100))
-    assert world.bound("selector", "in", "gt", "not-in", "by-name", "preferred") == [hdd, ssd, ssd, hdd, hdd, ssd]
+    assert world.bound("selector", "in", "gt", "not-in", "by-name", "preferred") == [
+        hdd,
+        ssd,
+        ssd,
+        hdd,
+        hdd,
+        ssd,
+    ]
 
 
 def test_node_affinity_words(world):
@@ -116,7 +141,9 @@ def test_pod_affinity(world):
         world.node(name, labels={"topology.kubernetes.io/zone": zone})
     world.pod("follower", affinity=pod_affinity({"app": "leader"}, "topology.kubernetes.io/zone"))
     world.unschedulable("follower", failure(2, "2 node(s) didn't match pod affinity rules"))
-    world.pod("leader", labels={"app": "leader"}, node_selector={"topology.kubernetes.io/zone": "z2"})
+    world.pod(
+        "leader", labels={"app": "leader"}, node_selector={"topology.kubernetes.io/zone": "z2"}
+    )
     leader, follower = world.bound("leader", "follower")
     assert leader == follower == f"{world.namespace}-b"
 
@@ -127,9 +154,14 @@ def test_pod_anti_affinity(world):
     world.pods(["s1", "s2"], **apart)
     assert set(world.bound("s1", "s2")) == nodes
     world.pod("s3", **apart)
-    world.unschedulable("s3", failure(2, "2 node(s) didn't match pod anti-affinity rules", NO_VICTIMS))
+    world.unschedulable(
+        "s3", failure(2, "2 node(s) didn't match pod anti-affinity rules", NO_VICTIMS)
+    )
     world.pod("plain", labels={"app": "solo"})
-    world.unschedulable("plain", failure(2, "2 node(s) didn't satisfy existing pods anti-affinity rules", NO_VICTIMS))
+    world.unschedulable(
+        "plain",
+        failure(2, "2 node(s) didn't satisfy existing pods anti-affinity rules", NO_VICTIMS),
+    )
     node = world.get("s1")["spec"]["nodeName"]
     world.delete("plain")
     world.delete("s1")
@@ -147,17 +179,27 @@ def test_topology_spread(world):
         world.bound(name)
     assert sorted(Counter(world.bound(*names)).values()) == [2, 2]
     # Zone z1 takes a third pod and is then full; z2 may have one more than z1, which makes four.
-    world.pod("p4", cpu="300m", labels={"app": "s"}, spread=[spread({"app": "s"})], node_selector={zone: "z1"})
+    world.pod(
+        "p4",
+        cpu="300m",
+        labels={"app": "s"},
+        spread=[spread({"app": "s"})],
+        node_selector={zone: "z1"},
+    )
     assert world.bound("p4") == full
     world.pods(["p5", "p6"], cpu="300m", labels={"app": "s"}, spread=[spread({"app": "s"})])
     assert world.bound("p5", "p6") == [f"{world.namespace}-b"] * 2
     world.pod("p7", cpu="300m", labels={"app": "s"}, spread=[spread({"app": "s"})])
     world.unschedulable(
         "p7",
-        "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod topology spread constraints, 1 node(s) "
-        "didn't match pod topology spread constraints (missing required label). no new claims to deallocate, preemption: "
-        "0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming "
-        "pod.")
+        "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod topology spread "
+        "constraints, 1 node(s) "
+        "didn't match pod topology spread constraints (missing required label). no new claims to "
+        "deallocate, preemption: "
+        "0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption "
+        "victims found for incoming "
+        "pod.",
+    )
 
 
 def test_topology_spread_words(world):
@@ -171,10 +213,14 @@ def test_topology_spread_words(world):
     world.pod("second", labels={"app": "s"}, spread=constraint)
     world.unschedulable(
         "second",
-        "0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) didn't match pod "
-        "topology spread constraints (missing required label), 1 node(s) were unschedulable. no new claims to "
-        "deallocate, preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption "
-        "is not helpful for scheduling.")
+        "0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 "
+        "node(s) didn't match pod "
+        "topology spread constraints (missing required label), 1 node(s) were unschedulable. no "
+        "new claims to "
+        "deallocate, preemption: 0/3 nodes are available: 1 No preemption victims found for "
+        "incoming pod, 2 Preemption "
+        "is not helpful for scheduling.",
+    )
 
 
 def test_taints(world):
@@ -182,7 +228,12 @@ def test_taints(world):
     world.node("b", taints=[taint("gone", effect="NoExecute")])
     world.pod("plain")
     world.unschedulable("plain", failure(2, "2 node(s) had untolerated taint(s)"))
-    world.pod("equal", tolerations=[{"key": "dedicated", "operator": "Equal", "value": "db", "effect": "NoSchedule"}])
+    world.pod(
+        "equal",
+        tolerations=[
+            {"key": "dedicated", "operator": "Equal", "value": "db", "effect": "NoSchedule"}
+        ],
+    )
     assert world.bound("equal") == tainted
     world.pod("exists", tolerations=[{"key": "gone", "operator": "Exists"}])
     assert world.bound("exists") == f"{world.namespace}-b"
@@ -202,7 +253,10 @@ def test_host_ports(world):
     world.pod("one", ports=[8080])
     world.bound("one")
     world.pod("two", ports=[8080])
-    world.unschedulable("two", failure(1, "1 node(s) didn't have free ports for the requested pod ports", NO_VICTIMS))
+    world.unschedulable(
+        "two",
+        failure(1, "1 node(s) didn't have free ports for the requested pod ports", NO_VICTIMS),
+    )
     other = world.node("b")
     assert world.bound("two") == other
 
@@ -242,8 +296,14 @@ def test_many_reasons_in_one_message(world):
     world.node("d", labels={"kind": "other"})
     world.pod("picky", cpu="2", affinity=node_affinity("kind", "DoesNotExist"))
     world.unschedulable(
-        "picky", failure(4, "1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had "
-                            "untolerated taint(s), 1 node(s) were unschedulable"))
+        "picky",
+        failure(
+            4,
+            "1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) "
+            "had "
+            "untolerated taint(s), 1 node(s) were unschedulable",
+        ),
+    )
 
 
 def test_pending_pod_is_changed(world):
@@ -252,7 +312,9 @@ def test_pending_pod_is_changed(world):
     world.unschedulable("patient", failure(1, "1 node(s) had untolerated taint(s)"))
     pod = world.get("patient")
     pod["spec"].setdefault("tolerations", []).append({"key": "x", "operator": "Exists"})
-    world.cluster.core.patch_namespaced_pod("patient", world.namespace, {"spec": {"tolerations": pod["spec"]["tolerations"]}})
+    world.cluster.core.patch_namespaced_pod(
+        "patient", world.namespace, {"spec": {"tolerations": pod["spec"]["tolerations"]}}
+    )
     assert world.bound("patient") == f"{world.namespace}-a"
 
 

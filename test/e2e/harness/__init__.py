@@ -1,1 +1,2 @@
-"""A real control plane on loopback for berth's end-to-end tests: etcd, kube-apiserver and a scheduler under test."""
+"""A real control plane on loopback for berth's end-to-end tests: etcd, kube-apiserver and a
+scheduler under test."""

@@ -1,4 +1,5 @@
 """What a scheduler sent, read from kube-apiserver's audit log."""
+
 import json
 import urllib.parse
 
@@ -42,7 +43,8 @@ class AuditLog:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def since(self, position=0, namespace=None):
-        """Requests of non-admin users after a position of the file; those of one namespace when it is given."""
+        """Requests of non-admin users after a position of the file; those of one namespace when it
+        is given."""
         found = []
         with open(self.path, "rb") as f:
             f.seek(position)

@@ -3,6 +3,7 @@
 Nothing listens beyond 127.0.0.1. There is no controller manager: tests create pods themselves and play the volume
 controller. Every process is ended by its pid in close().
 """
+
 import json
 import os
 import pathlib
@@ -28,7 +29,9 @@ PLUGINS_OFF = "ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection
 
 
 def peers_folder():
-    default = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "berth-e2e"
+    default = (
+        pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "berth-e2e"
+    )
     return pathlib.Path(os.environ.get("BERTH_E2E_CACHE", default / "v1.34.10"))
 
 
@@ -59,60 +62,92 @@ class Cluster:
             raise
 
     def _issue(self):
-        self.serving = self.certs.issue("apiserver", "kube-apiserver", elliptic=True,
-                                        hosts=("IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes.default.svc"))
+        self.serving = self.certs.issue(
+            "apiserver",
+            "kube-apiserver",
+            elliptic=True,
+            hosts=("IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes.default.svc"),
+        )
         self.admin_pair = self.certs.issue("admin", "admin", "system:masters", elliptic=True)
         self.scheduler_pair = self.certs.issue("scheduler", SCHEDULER_USER)
         self.admin_kubeconfig = kubeconfig.write(
-            self.folder / "admin.conf", self.server, kubeconfig.by_inline_certificate(*self.admin_pair),
-            ca_inline=self.certs.ca)
+            self.folder / "admin.conf",
+            self.server,
+            kubeconfig.by_inline_certificate(*self.admin_pair),
+            ca_inline=self.certs.ca,
+        )
         # The two ways control planes write it: files, and inline data (kubeadm).
         self.scheduler_kubeconfig = self.write_kubeconfig(
-            "scheduler.conf", kubeconfig.by_inline_certificate(*self.scheduler_pair))
+            "scheduler.conf", kubeconfig.by_inline_certificate(*self.scheduler_pair)
+        )
 
     def write_kubeconfig(self, name, user, port=None):
-        return kubeconfig.write(self.folder / name, f"https://127.0.0.1:{port or self.port}", user, ca=self.certs.ca)
+        return kubeconfig.write(
+            self.folder / name, f"https://127.0.0.1:{port or self.port}", user, ca=self.certs.ca
+        )
 
     def _start_etcd(self):
         client_port, peer_port = free_port(), free_port()
         self.etcd_url = f"http://127.0.0.1:{client_port}"
-        self.etcd = Process([
-            "etcd", "--name=e2e", f"--data-dir={self.data}", "--log-level=error",
-            f"--listen-client-urls={self.etcd_url}", f"--advertise-client-urls={self.etcd_url}",
-            f"--listen-peer-urls=http://127.0.0.1:{peer_port}",
-            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer_port}",
-            f"--initial-cluster=e2e=http://127.0.0.1:{peer_port}",
-            "--quota-backend-bytes=4294967296", "--snapshot-count=100000",
-        ], self.folder / "etcd.log")
+        self.etcd = Process(
+            [
+                "etcd",
+                "--name=e2e",
+                f"--data-dir={self.data}",
+                "--log-level=error",
+                f"--listen-client-urls={self.etcd_url}",
+                f"--advertise-client-urls={self.etcd_url}",
+                f"--listen-peer-urls=http://127.0.0.1:{peer_port}",
+                f"--initial-advertise-peer-urls=http://127.0.0.1:{peer_port}",
+                f"--initial-cluster=e2e=http://127.0.0.1:{peer_port}",
+                "--quota-backend-bytes=4294967296",
+                "--snapshot-count=100000",
+            ],
+            self.folder / "etcd.log",
+        )
 
         def healthy():
             assert self.etcd.running(), self.etcd.log_tail()
             with urllib.request.urlopen(self.etcd_url + "/health", timeout=2) as answer:
                 return json.load(answer)["health"] == "true"
+
         until("etcd healthy", healthy)
 
     def start_apiserver(self):
         argv = [
-            peers_folder() / "kube-apiserver", f"--etcd-servers={self.etcd_url}",
-            "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--secure-port={self.port}",
-            "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/24",
-            f"--tls-cert-file={self.serving[0]}", f"--tls-private-key-file={self.serving[1]}",
-            f"--client-ca-file={self.certs.ca}", "--authorization-mode=Node,RBAC",
+            peers_folder() / "kube-apiserver",
+            f"--etcd-servers={self.etcd_url}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={self.port}",
+            "--endpoint-reconciler-type=none",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            f"--tls-cert-file={self.serving[0]}",
+            f"--tls-private-key-file={self.serving[1]}",
+            f"--client-ca-file={self.certs.ca}",
+            "--authorization-mode=Node,RBAC",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-signing-key-file={self.certs.sa_key}",
             f"--service-account-key-file={self.certs.sa_pub}",
-            f"--disable-admission-plugins={PLUGINS_OFF}", "--profiling=false",
+            f"--disable-admission-plugins={PLUGINS_OFF}",
+            "--profiling=false",
             "--delete-collection-workers=8",
             # Requestheader data makes the extension-apiserver-authentication configmap complete.
-            f"--requestheader-client-ca-file={self.certs.ca}", "--requestheader-allowed-names=front-proxy",
-            "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
-            "--requestheader-extra-headers-prefix=X-Remote-Extra-", *self.apiserver_flags,
+            f"--requestheader-client-ca-file={self.certs.ca}",
+            "--requestheader-allowed-names=front-proxy",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            *self.apiserver_flags,
         ]
         if self.audit:
             policy = self.folder / "audit-policy.yaml"
             policy.write_text(POLICY)
-            argv += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit.path}",
-                     "--audit-log-maxsize=4096"]
+            argv += [
+                f"--audit-policy-file={policy}",
+                f"--audit-log-path={self.audit.path}",
+                "--audit-log-maxsize=4096",
+            ]
         self.apiserver = Process(argv, self.folder / "kube-apiserver.log")
         self.connect()
         until("kube-apiserver ready", self._ready, timeout=90, every=0.2)
@@ -147,12 +182,16 @@ class Cluster:
         self.apiserver.kill() if kill else self.apiserver.stop()
 
     def token(self, account, namespace="default", secret=None):
-        """A token of a service account; bound to a Secret when named, so that deleting the Secret revokes it."""
+        """A token of a service account; bound to a Secret when named, so that deleting the Secret
+        revokes it."""
         spec = {"expirationSeconds": 3600, "audiences": None}
         if secret:
             spec["boundObjectRef"] = {"kind": "Secret", "apiVersion": "v1", "name": secret}
         answer = self.core.create_namespaced_service_account_token(
-            account, namespace, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
+            account,
+            namespace,
+            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec},
+        )
         return answer.status.token
 
     def scheduler(self, name, **options):
@@ -163,8 +202,17 @@ class Cluster:
         return process
 
     def kubectl(self, *args):
-        return subprocess.run([str(peers_folder() / "kubectl"), f"--kubeconfig={self.admin_kubeconfig}",
-                               *map(str, args)], check=True, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(
+            [
+                str(peers_folder() / "kubectl"),
+                f"--kubeconfig={self.admin_kubeconfig}",
+                *map(str, args),
+            ],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        ).stdout
 
     def close(self):
         for process in self.schedulers:

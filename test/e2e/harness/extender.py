@@ -1,4 +1,5 @@
 """A scheduler extender over HTTP whose answers the test chooses."""
+
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

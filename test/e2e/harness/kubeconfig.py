@@ -1,4 +1,6 @@
-"""Kubeconfig files, in the ways control planes write them. More fields of a cluster are given by name: proxy_url=..."""
+"""Kubeconfig files, in the ways control planes write them. More fields of a cluster are given by
+name: proxy_url=..."""
+
 import json
 import pathlib
 
@@ -12,12 +14,19 @@ def write(path, server, user, ca=None, ca_inline=None, **more):
     if ca_inline:
         cluster["certificate-authority-data"] = inline(ca_inline)
     cluster.update({k.replace("_", "-"): v for k, v in more.items()})
-    pathlib.Path(path).write_text(json.dumps({
-        "apiVersion": "v1", "kind": "Config", "current-context": "main",
-        "clusters": [{"name": "e2e", "cluster": cluster}],
-        "users": [{"name": "user", "user": user}],
-        "contexts": [{"name": "main", "context": {"cluster": "e2e", "user": "user"}}],
-    }, indent=1))
+    pathlib.Path(path).write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "current-context": "main",
+                "clusters": [{"name": "e2e", "cluster": cluster}],
+                "users": [{"name": "user", "user": user}],
+                "contexts": [{"name": "main", "context": {"cluster": "e2e", "user": "user"}}],
+            },
+            indent=1,
+        )
+    )
     return pathlib.Path(path)
 
 
@@ -38,5 +47,11 @@ def by_token_file(path):
 
 
 def by_command(argv):
-    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(argv[0]),
-                     "args": [str(a) for a in argv[1:]], "interactiveMode": "Never"}}
+    return {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": str(argv[0]),
+            "args": [str(a) for a in argv[1:]],
+            "interactiveMode": "Never",
+        }
+    }

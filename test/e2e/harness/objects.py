@@ -1,18 +1,38 @@
 """Kubernetes objects of the tests as plain dictionaries."""
+
 import copy
 
 IMAGE = "registry.k8s.io/pause:3.10"
 
 
-def node(name, cpu="4", memory="8Gi", pods="110", labels=None, taints=None, extra=None, unschedulable=False,
-         images=None):
-    amounts = {"cpu": cpu, "memory": memory, "pods": pods, "ephemeral-storage": "100Gi", **(extra or {})}
+def node(
+    name,
+    cpu="4",
+    memory="8Gi",
+    pods="110",
+    labels=None,
+    taints=None,
+    extra=None,
+    unschedulable=False,
+    images=None,
+):
+    amounts = {
+        "cpu": cpu,
+        "memory": memory,
+        "pods": pods,
+        "ephemeral-storage": "100Gi",
+        **(extra or {}),
+    }
     body = {
-        "apiVersion": "v1", "kind": "Node",
+        "apiVersion": "v1",
+        "kind": "Node",
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}},
         "spec": {},
-        "status": {"capacity": amounts, "allocatable": amounts,
-                   "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]},
+        "status": {
+            "capacity": amounts,
+            "allocatable": amounts,
+            "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+        },
     }
     if taints:
         body["spec"]["taints"] = taints
@@ -27,9 +47,30 @@ def taint(key, value="", effect="NoSchedule"):
     return {"key": key, "value": value, "effect": effect}
 
 
-def pod(name, cpu=None, memory=None, extra=None, labels=None, annotations=None, scheduler=None, priority_class=None,
-        node_selector=None, affinity=None, tolerations=None, spread=None, gates=None, volumes=None, claims=None,
-        ports=None, node_name=None, finalizers=None, owner=None, grace=0, policy=None, spec=None):
+def pod(
+    name,
+    cpu=None,
+    memory=None,
+    extra=None,
+    labels=None,
+    annotations=None,
+    scheduler=None,
+    priority_class=None,
+    node_selector=None,
+    affinity=None,
+    tolerations=None,
+    spread=None,
+    gates=None,
+    volumes=None,
+    claims=None,
+    ports=None,
+    node_name=None,
+    finalizers=None,
+    owner=None,
+    grace=0,
+    policy=None,
+    spec=None,
+):
     requests = dict(extra or {})
     if cpu:
         requests["cpu"] = cpu
@@ -44,9 +85,17 @@ def pod(name, cpu=None, memory=None, extra=None, labels=None, annotations=None, 
     if ports:
         container["ports"] = [{"containerPort": p, "hostPort": p} for p in ports]
     metadata = {"name": name}
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata,
-            "spec": {"containers": [container], "terminationGracePeriodSeconds": grace}}
-    for key, value in (("labels", labels), ("annotations", annotations), ("finalizers", finalizers)):
+    body = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [container], "terminationGracePeriodSeconds": grace},
+    }
+    for key, value in (
+        ("labels", labels),
+        ("annotations", annotations),
+        ("finalizers", finalizers),
+    ):
         if value:
             metadata[key] = value
     if owner:
@@ -54,10 +103,17 @@ def pod(name, cpu=None, memory=None, extra=None, labels=None, annotations=None, 
     if claims:
         body["spec"]["resourceClaims"] = claims
         container.setdefault("resources", {})["claims"] = [{"name": c["name"]} for c in claims]
-    for key, value in (("schedulerName", scheduler), ("priorityClassName", priority_class),
-                       ("nodeSelector", node_selector), ("affinity", affinity), ("tolerations", tolerations),
-                       ("topologySpreadConstraints", spread), ("volumes", volumes), ("nodeName", node_name),
-                       ("preemptionPolicy", policy)):
+    for key, value in (
+        ("schedulerName", scheduler),
+        ("priorityClassName", priority_class),
+        ("nodeSelector", node_selector),
+        ("affinity", affinity),
+        ("tolerations", tolerations),
+        ("topologySpreadConstraints", spread),
+        ("volumes", volumes),
+        ("nodeName", node_name),
+        ("preemptionPolicy", policy),
+    ):
         if value:
             body["spec"][key] = value
     if gates:
@@ -73,8 +129,11 @@ def node_affinity(key, operator, values=None, preferred_weight=None):
         expression["values"] = values
     term = {"matchExpressions": [expression]}
     if preferred_weight:
-        rule = {"preferredDuringSchedulingIgnoredDuringExecution": [
-            {"weight": preferred_weight, "preference": term}]}
+        rule = {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": preferred_weight, "preference": term}
+            ]
+        }
     else:
         rule = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     return {"nodeAffinity": rule}
@@ -82,23 +141,37 @@ def node_affinity(key, operator, values=None, preferred_weight=None):
 
 def node_names(*names):
     """Required node affinity by name, as DaemonSet pods carry it."""
-    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [n]}]} for n in names]
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    terms = [
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [n]}]} for n in names
+    ]
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
+        }
+    }
 
 
 def pod_affinity(labels, topology="kubernetes.io/hostname", anti=False, preferred_weight=None):
     term = {"labelSelector": {"matchLabels": labels}, "topologyKey": topology}
     if preferred_weight:
-        rule = {"preferredDuringSchedulingIgnoredDuringExecution": [
-            {"weight": preferred_weight, "podAffinityTerm": term}]}
+        rule = {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": preferred_weight, "podAffinityTerm": term}
+            ]
+        }
     else:
         rule = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
     return {"podAntiAffinity" if anti else "podAffinity": rule}
 
 
 def spread(labels, topology="topology.kubernetes.io/zone", skew=1, when="DoNotSchedule", **more):
-    return {"maxSkew": skew, "topologyKey": topology, "whenUnsatisfiable": when,
-            "labelSelector": {"matchLabels": labels}, **more}
+    return {
+        "maxSkew": skew,
+        "topologyKey": topology,
+        "whenUnsatisfiable": when,
+        "labelSelector": {"matchLabels": labels},
+        **more,
+    }
 
 
 def claim_volume(claim, name="data"):
@@ -106,26 +179,59 @@ def claim_volume(claim, name="data"):
 
 
 def unbound_claim(name, storage_class, size="1Gi"):
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
-            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
-                     "resources": {"requests": {"storage": size}}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": storage_class,
+            "resources": {"requests": {"storage": size}},
+        },
+    }
 
 
 def storage_class(name, provisioner, mode="WaitForFirstConsumer", topologies=None):
-    body = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
-            "provisioner": provisioner, "volumeBindingMode": mode}
+    body = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": mode,
+    }
     if topologies:
         body["allowedTopologies"] = topologies
     return body
 
 
 def local_volume(name, storage_class, nodes, size="1Gi", claim_ref=None):
-    body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
-            "spec": {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"],
-                     "persistentVolumeReclaimPolicy": "Retain", "storageClassName": storage_class,
-                     "local": {"path": "/mnt/disk"},
-                     "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-                         {"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}]}}}}
+    body = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": {"storage": size},
+            "accessModes": ["ReadWriteOnce"],
+            "persistentVolumeReclaimPolicy": "Retain",
+            "storageClassName": storage_class,
+            "local": {"path": "/mnt/disk"},
+            "nodeAffinity": {
+                "required": {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchExpressions": [
+                                {
+                                    "key": "kubernetes.io/hostname",
+                                    "operator": "In",
+                                    "values": list(nodes),
+                                }
+                            ]
+                        }
+                    ]
+                }
+            },
+        },
+    }
     if claim_ref:
         body["spec"]["claimRef"] = claim_ref
     return body

@@ -1,4 +1,6 @@
-"""Child processes of the tests: each has a log file, is ended by its own pid, and says what it used."""
+"""Child processes of the tests: each has a log file, is ended by its own pid, and says what it
+used."""
+
 import os
 import signal
 import socket
@@ -15,7 +17,8 @@ def free_port():
 
 
 def until(what, check, timeout=30.0, every=0.05):
-    """Calls check until it answers something true and returns that; an AssertionError names what did not come."""
+    """Calls check until it answers something true and returns that; an AssertionError names what
+    did not come."""
     end = time.monotonic() + timeout
     last = None
     while True:
@@ -37,7 +40,8 @@ class Process:
         self.log_path = log_path
         with open(log_path, "ab") as log:
             self.child = subprocess.Popen(
-                self.argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
+                self.argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env
+            )
         self.cpu_seconds = 0.0
         self.peak_rss_kib = 0
 
@@ -49,7 +53,8 @@ class Process:
         return self.child.returncode is None and self.child.poll() is None
 
     def sample(self):
-        """CPU seconds and peak memory so far, from /proc; keeps the last values once the process is gone."""
+        """CPU seconds and peak memory so far, from /proc; keeps the last values once the process is
+        gone."""
         try:
             with open(f"/proc/{self.pid}/stat") as f:
                 fields = f.read().rsplit(")", 1)[1].split()

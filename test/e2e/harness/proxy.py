@@ -1,4 +1,5 @@
 """A TCP proxy between a scheduler and the API server, to cut connections or to hold the bytes back."""
+
 import socket
 import threading
 import time

@@ -1,4 +1,6 @@
-"""The scheduler under test: berth, or any kube-scheduler, as a child process with a configuration file and flags."""
+"""The scheduler under test: berth, or any kube-scheduler, as a child process with a configuration
+file and flags."""
+
 import json
 import os
 import pathlib
@@ -9,18 +11,24 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
 
 def program():
-    return pathlib.Path(os.environ.get("BERTH_E2E_SCHEDULER", REPOSITORY / "build/bin/berth")).absolute()
+    return pathlib.Path(
+        os.environ.get("BERTH_E2E_SCHEDULER", REPOSITORY / "build/bin/berth")
+    ).absolute()
 
 
 def command(path=None):
-    """How a scheduler is called: berth has a subcommand; a file named kube-scheduler is called as such."""
+    """How a scheduler is called: berth has a subcommand; a file named kube-scheduler is called as
+    such."""
     path = pathlib.Path(path or program())
     return [str(path)] if path.name == "kube-scheduler" else [str(path), "scheduler"]
 
 
-def configuration(kubeconfig, profiles=None, leader_elect=False, lease_namespace=None, qps=2000, **more):
+def configuration(
+    kubeconfig, profiles=None, leader_elect=False, lease_namespace=None, qps=2000, **more
+):
     body = {
-        "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
         "clientConnection": {"kubeconfig": str(kubeconfig), "qps": qps, "burst": qps},
         "leaderElection": {"leaderElect": leader_elect},
         **more,
@@ -35,8 +43,18 @@ def configuration(kubeconfig, profiles=None, leader_elect=False, lease_namespace
 class Scheduler(Process):
     """argv: program, --config, --secure-port (0 unless serve), flags."""
 
-    def __init__(self, folder, name, kubeconfig, flags=(), config=None, serve=False, path=None, env=None,
-                 **config_options):
+    def __init__(
+        self,
+        folder,
+        name,
+        kubeconfig,
+        flags=(),
+        config=None,
+        serve=False,
+        path=None,
+        env=None,
+        **config_options,
+    ):
         folder = pathlib.Path(folder)
         self.name = name
         self.config_path = None
@@ -49,8 +67,12 @@ class Scheduler(Process):
         self.serving_port = free_port() if serve else 0
         argv.append(f"--secure-port={self.serving_port}")
         if serve:
-            argv += ["--bind-address=127.0.0.1", f"--cert-dir={folder / (name + '-serving')}",
-                     f"--authentication-kubeconfig={kubeconfig}", f"--authorization-kubeconfig={kubeconfig}"]
+            argv += [
+                "--bind-address=127.0.0.1",
+                f"--cert-dir={folder / (name + '-serving')}",
+                f"--authentication-kubeconfig={kubeconfig}",
+                f"--authorization-kubeconfig={kubeconfig}",
+            ]
         super().__init__([*argv, *flags], folder / f"{name}.log", env={**os.environ, **(env or {})})
 
     def expect_exit(self, timeout=20):

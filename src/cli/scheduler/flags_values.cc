@@ -130,7 +130,13 @@ Result<uint64_t> ParseUint(std::string_view text, int bits) {
 
 Result<float> ParseFloat32(std::string_view text) {
   const bool plus = !text.empty() && text[0] == '+' && (text.size() < 2 || text[1] != '-');
-  const std::string number(text.substr(plus ? 1 : 0));
+  std::string number(text.substr(plus ? 1 : 0));
+  for (size_t at = 0; (at = number.find('_', at)) != std::string::npos;) {
+    const bool between = at > 0 && at + 1 < number.size() && DigitOf(number[at - 1]) < 10 &&
+                         DigitOf(number[at + 1]) < 10;
+    if (!between) return BadNumber("ParseFloat", text, kBadSyntax);
+    number.erase(at, 1);
+  }
   double value = 0;
   const auto read = std::from_chars(number.data(), number.data() + number.size(), value);
   if (read.ec == std::errc::invalid_argument || read.ptr != number.data() + number.size()) {

@@ -89,7 +89,10 @@ TEST(FlagValuesTest, Reals) {
   EXPECT_EQ(*ParseFloat32("+5e1"), 50.0f);
   EXPECT_EQ(*ParseFloat32("-.5"), -0.5f);
   EXPECT_EQ(*ParseFloat32("1e-999"), 0.0f);
+  EXPECT_EQ(*ParseFloat32("1_0.2_5"), 10.25f);
   EXPECT_TRUE(std::isinf(*ParseFloat32("inf")));
+  EXPECT_EQ(Show(ParseFloat32("1__0")), "!strconv.ParseFloat: parsing \"1__0\": invalid syntax");
+  EXPECT_EQ(Show(ParseFloat32("_1")), "!strconv.ParseFloat: parsing \"_1\": invalid syntax");
   EXPECT_EQ(Show(ParseFloat32("1e99")),
             "!strconv.ParseFloat: parsing \"1e99\": value out of range");
   EXPECT_EQ(Show(ParseFloat32("1e999")),

@@ -259,6 +259,33 @@ void DropPlugin(config::KubeSchedulerConfiguration& config, std::string_view nam
   }
 }
 
+// Without the gate DRASchedulerFilterTimeout there is no limit by default, and none can be given.
+Result<void> DropFilterTimeout(config::KubeSchedulerConfiguration& config) {
+  const auto standard = config::DynamicResourcesArgs().filter_timeout;
+  for (size_t p = 0; p < config.profiles.size(); ++p) {
+    std::vector<config::PluginConfig>& entries = config.profiles[p].plugin_config;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      auto* args = std::get_if<config::DynamicResourcesArgs>(&entries[i].args);
+      if (args == nullptr) continue;
+      if (args->filter_timeout && args->filter_timeout != standard) {
+        return Fail(
+            fmt::format("profiles[{}].pluginConfig[{}].args.filterTimeout: Forbidden: "
+                        "DRASchedulingFilterTimeout feature gate is disabled",
+                        p, i));
+      }
+      args->filter_timeout.reset();
+    }
+  }
+  return {};
+}
+
+Result<void> ApplyGates(const config::FeatureGates& gates,
+                        config::KubeSchedulerConfiguration& config) {
+  if (!gates.Enabled("DynamicResourceAllocation")) DropPlugin(config, "DynamicResources");
+  if (!gates.Enabled("DRASchedulerFilterTimeout")) return DropFilterTimeout(config);
+  return {};
+}
+
 }  // namespace
 
 OrExit<SchedulerOptions> Prepare(const Flags& flags) {
@@ -316,10 +343,7 @@ Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options) {
     if (auto valid = config::Validate(*config, api_version); !valid) return valid;
     options.config = std::move(*config);
   }
-  if (!options.gates.Enabled("DynamicResourceAllocation")) {
-    DropPlugin(options.config, "DynamicResources");
-  }
-  return {};
+  return ApplyGates(options.gates, options.config);
 }
 
 Result<void> CheckServing(ServingOptions& serving) {

@@ -409,6 +409,27 @@ TEST_F(OptionsTest, WithoutDynamicResourceAllocationThePluginIsGone) {
   EXPECT_TRUE(config::Resolve(options_.config));
 }
 
+TEST_F(OptionsTest, WithoutItsGateTheFilterHasNoTimeout) {
+  const std::string gate = "--feature-gates=DRASchedulerFilterTimeout=false";
+  MustRun({gate});
+  int seen = 0;
+  for (const config::PluginConfig& entry : options_.config.profiles.at(0).plugin_config) {
+    const auto* args = std::get_if<config::DynamicResourcesArgs>(&entry.args);
+    if (args == nullptr) continue;
+    ++seen;
+    EXPECT_EQ(args->filter_timeout, std::nullopt);
+  }
+  EXPECT_EQ(seen, 1);
+  const Ran ran = Run({gate, "--config=" + File("c.yaml", std::string(kConfig) +
+                                                              "profiles:\n"
+                                                              "- pluginConfig:\n"
+                                                              "  - name: DynamicResources\n"
+                                                              "    args: {filterTimeout: 3s}\n")});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.LastLine(), Failed("profiles[0].pluginConfig[0].args.filterTimeout: Forbidden: "
+                                   "DRASchedulingFilterTimeout feature gate is disabled"));
+}
+
 TEST_F(OptionsTest, WhatHasNoEffectIsSaid) {
   const Ran ran = Run({"--port=0", "--log-flush-frequency=1s", "--contention-profiling",
                        "--feature-gates=DRAExtendedResource=true"});

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -238,6 +238,23 @@ TEST_F(KubeconfigTest, FilesThatCannotBeRead) {
             "stat missing.conf: no such file or directory");
   EXPECT_EQ(LoadClientConfig(dir_, "").error().Message(),
             fmt::format("error loading config file \"{0}\": read {0}: is a directory", dir_));
+}
+
+TEST_F(KubeconfigTest, APipeIsReadToItsEnd) {
+  int fds[2];
+  ASSERT_EQ(pipe(fds), 0);
+  std::thread writer([&] {
+    const std::string text = Document({});
+    for (char c : text) {
+      if (write(fds[1], &c, 1) != 1) break;
+    }
+    close(fds[1]);
+  });
+  const auto loaded = LoadClientConfig(fmt::format("/dev/fd/{}", fds[0]), "");
+  writer.join();
+  close(fds[0]);
+  ASSERT_TRUE(loaded) << loaded.error().Message();
+  EXPECT_EQ(loaded->server, "https://h:6443");
 }
 
 TEST_F(KubeconfigTest, ServersAndTheirCredentials) {

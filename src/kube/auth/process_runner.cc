@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -223,14 +224,17 @@ class Runner final : public ProcessRunner {
     }
     // Whether the callback is still wanted; read and written on the loop's thread only.
     wanted_ = std::make_shared<bool>(true);
-    thread_ = std::thread(
-        [this, spec = std::move(spec), done = std::move(done), wanted = wanted_]() mutable {
-          ProcessResult result = RunProcess(std::move(spec), wake_.read.Get());
-          loop_.Post([result = std::move(result), done = std::move(done),
-                      wanted = std::move(wanted)]() mutable {
-            if (*wanted) done(std::move(result));
-          });
-        });
+    auto answer = [this, done = std::move(done), wanted = wanted_](ProcessResult result) {
+      loop_.Post([result = std::move(result), done, wanted]() mutable {
+        if (*wanted) done(std::move(result));
+      });
+    };
+    try {
+      thread_ = std::thread(
+          [this, spec = std::move(spec), answer] { answer(RunProcess(spec, wake_.read.Get())); });
+    } catch (const std::system_error& error) {
+      answer(Failed("pthread_create: " + GoErrno(error.code().value())));
+    }
   }
 
  private:

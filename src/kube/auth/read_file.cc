@@ -1,6 +1,7 @@
 #include "kube/auth/read_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,8 @@ namespace berth::kube {
 namespace {
 
 constexpr size_t kMaxFile = 16u << 20;
+// How long a pipe's writer is waited for.
+constexpr int kPipePatienceMs = 5000;
 
 tl::unexpected<Error> Failure(std::string_view what, const std::string& path, int error) {
   return Fail(fmt::format("{} {}: {}", what, path, GoErrno(error)));
@@ -29,7 +32,7 @@ std::string GoErrno(int error) {
 }
 
 Result<std::string> ReadFile(const std::string& path) {
-  // Never waits for a writer, should the path be a pipe.
+  // Never waits for ever, should the path be a pipe.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Failure("open", path, errno);
   std::string text;
@@ -37,6 +40,9 @@ Result<std::string> ReadFile(const std::string& path) {
   ssize_t count = 0;
   while ((count = read(fd, buffer, sizeof(buffer))) != 0) {
     if (count < 0 && errno == EINTR) continue;
+    // A pipe, as a shell's <(command) makes it.
+    pollfd ready = {fd, POLLIN, 0};
+    if (count < 0 && errno == EAGAIN && poll(&ready, 1, kPipePatienceMs) > 0) continue;
     if (count < 0) {
       const int error = errno;
       close(fd);

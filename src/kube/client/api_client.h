@@ -24,7 +24,8 @@ struct ApiRequest {
   std::string query = {};  // encoded, keys sorted, without "?"
   std::string content_type = {};
   std::string body = {};
-  Nanoseconds timeout = Nanoseconds(0);  // 0: the client's own
+  // For all attempts together; 0: the client's own. Watches have none.
+  Nanoseconds timeout = Nanoseconds(0);
   // Not held back by the client's rate. The first attempt of a watch never is.
   bool unlimited = false;
   // Instead of the client's own, for objects whose bytes are wanted: "" is the client's own.

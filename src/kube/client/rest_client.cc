@@ -68,6 +68,7 @@ class RestClient final : public ApiClient {
     uint64_t credential = 0;  // version in use
     Nanoseconds deadline{0};  // 0: none
     Loop::TimerId timer = 0;  // of the wait it is in
+    Nanoseconds sent{0};
     HttpClient::Id http = 0;  // in flight
     bool throttled = false;   // waits for the rate limit, with this token:
     Nanoseconds token_taken{0}, token_wait{0};
@@ -87,6 +88,7 @@ class RestClient final : public ApiClient {
   void Launch(const CallPtr& call, const Credentials::Credential& credential);
   HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential) const;
   std::string Url(const ApiRequest& request) const;
+  void LogResponse(const Call& call, std::string_view status) const;
 
   void Wait(const CallPtr& call, Nanoseconds delay, void (RestClient::*next)(const CallPtr&));
   void Retry(const CallPtr& call, Nanoseconds delay);
@@ -249,7 +251,7 @@ HttpRequest RestClient::BuildRequest(const Call& call,
   if (!call.request.query.empty()) http.target += "?" + call.request.query;
   http.headers.reserve(3 + credential.headers.size());
   if (!options_.user_agent.empty()) http.headers.push_back({"user-agent", options_.user_agent});
-  http.headers.push_back({"accept", accept_});
+  http.headers.push_back({"accept", call.request.accept.empty() ? accept_ : call.request.accept});
   http.headers.insert(http.headers.end(), credential.headers.begin(), credential.headers.end());
   if (!call.request.body.empty()) {
     http.headers.push_back({"content-type", call.request.content_type.empty()
@@ -260,8 +262,19 @@ HttpRequest RestClient::BuildRequest(const Call& call,
   return http;
 }
 
+void RestClient::LogResponse(const Call& call, std::string_view status) const {
+  constexpr int kLevel = 6;
+  if (!log::V(kLevel)) return;
+  log::Info(kLevel, "Response",
+            {{"verb", call.request.method},
+             {"url", Url(call.request)},
+             {"status", status},
+             {"milliseconds", (loop_.Steady() - call.sent) / std::chrono::milliseconds(1)}});
+}
+
 void RestClient::Launch(const CallPtr& call, const Credentials::Credential& credential) {
   call->credential = credential.version;
+  call->sent = loop_.Steady();
   HttpRequest request = BuildRequest(*call, credential);
   if (call->sink != nullptr) {
     call->refusal = {};
@@ -296,6 +309,7 @@ void RestClient::Retry(const CallPtr& call, Nanoseconds delay) {
 
 void RestClient::OnError(const CallPtr& call, HttpError error) {
   using Kind = HttpError::Kind;
+  LogResponse(*call, "");
   if (error.kind == Kind::kConnect) credentials_->ConnectFailed();
   if (error.kind == Kind::kUnsent && call->resends < kMaxResends) {
     ++call->resends;
@@ -314,6 +328,7 @@ void RestClient::OnError(const CallPtr& call, HttpError error) {
 }
 
 void RestClient::OnAnswer(const CallPtr& call, HttpResponse response) {
+  LogResponse(*call, std::to_string(response.status));
   if (response.status == 401 && !call->renewed && credentials_->Refused(call->credential)) {
     call->renewed = true;
     return Prepare(call);
@@ -361,6 +376,7 @@ void RestClient::OnWatchResponse(Id id, int status, const std::vector<Header>& h
 }
 
 void RestClient::StartWatch(const CallPtr& call) {
+  LogResponse(*call, "200");
   LogWarnings(call->refusal.headers);
   const std::string_view header = call->refusal.Get("content-type");
   const std::string media_type = header.empty() ? options_.content_type : MediaType(header);

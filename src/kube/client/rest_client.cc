@@ -444,6 +444,7 @@ Result<std::unique_ptr<ApiClient>> MakeRestClientOver(Loop& loop, std::unique_pt
                                                       RestClientOptions options) {
   auto url = ParseServerUrl(config.server, false);
   if (!url) return Fail(url.error());
+  if (options.content_type.empty()) options.content_type = kJson;
   return std::make_unique<RestClient>(loop, std::move(http), std::move(*url),
                                       std::move(credentials), std::move(options));
 }

@@ -12,8 +12,8 @@ namespace berth::kube {
 struct RestClientOptions {
   // "kube-scheduler/v1.34.10 (linux/amd64) kubernetes/…/scheduler"
   std::string user_agent;
-  std::string accept;  // empty: from content_type, as client-go does
-  std::string content_type = std::string(kProtobuf);
+  std::string accept;                                 // empty: from content_type, as client-go does
+  std::string content_type = std::string(kProtobuf);  // empty: JSON
   float qps = 50;                        // below 0: no limit; 0: client-go's default of 5
   int burst = 100;                       // 0: client-go's default of 10
   Nanoseconds timeout = Nanoseconds(0);  // of requests that set none

@@ -150,6 +150,11 @@ TEST_F(RestClientTest, AcceptFollowsTheContentTypeUnlessItIsGiven) {
   Make();
   Send(Get("/x"));
   EXPECT_EQ(http_.Last().Get("accept"), "application/json, */*");
+  options_.content_type = "";
+  Make();
+  Send(Get("/x"));
+  EXPECT_EQ(http_.Last().Get("accept"), "application/json, */*");
+  EXPECT_EQ(client_->ContentType(), kJson);
   options_.accept = "application/vnd.kubernetes.protobuf,application/json";
   Make();
   Send(Get("/x"));

@@ -53,6 +53,16 @@ bool Printable(uint32_t rune) {
   return true;
 }
 
+// How many characters of `text` from `pos` on need no second look, in either quoting.
+size_t PlainRun(std::string_view text, size_t pos) {
+  size_t end = pos;
+  while (end < text.size() && text[end] >= 0x20 && text[end] < 0x7f && text[end] != '"' &&
+         text[end] != '\\') {
+    ++end;
+  }
+  return end - pos;
+}
+
 // The calendar of a second, kept per thread: lines come many in a second.
 const std::tm& LocalTime(int64_t seconds) {
   thread_local int64_t known = -1;
@@ -141,6 +151,11 @@ void Line::Quote(std::string_view text) {
   constexpr std::string_view kNamed = "\a\b\t\n\v\f\r";  // 7 to 13
   out_.push_back('"');
   for (size_t pos = 0; pos < text.size();) {
+    if (const size_t run = PlainRun(text, pos); run > 0) {
+      out_.append(text.substr(pos, run));
+      pos += run;
+      continue;
+    }
     const size_t start = pos;
     uint32_t rune = 0;
     if (!NextRune(text, &pos, &rune)) {
@@ -165,6 +180,11 @@ void Line::Quote(std::string_view text) {
 void Line::JsonQuote(std::string_view text) {
   out_.push_back('"');
   for (size_t pos = 0; pos < text.size();) {
+    if (const size_t run = PlainRun(text, pos); run > 0) {
+      out_.append(text.substr(pos, run));
+      pos += run;
+      continue;
+    }
     const size_t start = pos;
     uint32_t rune = 0;
     if (!NextRune(text, &pos, &rune)) {

@@ -19,6 +19,7 @@ namespace {
 
 // Set before threads start, but for the verbosity.
 struct State {
+  const int pid = static_cast<int>(getpid());  // asking each time costs a system call
   std::atomic<int> verbosity{0};
   std::vector<ModuleLevel> modules;
   bool json = false;
@@ -26,8 +27,9 @@ struct State {
   int info_fd = 2;
 };
 
+// Never destroyed: lines may come from destructors.
 State& Global() {
-  static State state;
+  static State& state = *new State;
   return state;
 }
 
@@ -44,7 +46,7 @@ Head MakeHead(char severity, const std::source_location& where) {
   clock_gettime(CLOCK_REALTIME, &now);
   return {.severity = severity,
           .time = {now.tv_sec, static_cast<int32_t>(now.tv_nsec)},
-          .pid = static_cast<int>(getpid()),
+          .pid = Global().pid,
           .file = where.file_name(),
           .line = where.line()};
 }

@@ -54,6 +54,7 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
   queue_options.backoff.initial_ns = config.pod_initial_backoff_seconds * 1'000'000'000;
   queue_options.backoff.max_ns = config.pod_max_backoff_seconds * 1'000'000'000;
   queue_options.pop_from_backoff = options_.gates.pop_from_backoff;
+  queue_options.backoff.align_to_second = options_.gates.pop_from_backoff;
   queue_options.max_in_unschedulable_ns = options_.max_in_unschedulable_ns;
   queue_ = std::make_unique<queue::SchedulingQueue>(*this, runtimes_.size(), queue_options);
   return {};

@@ -1,0 +1,71 @@
+#include "server/metrics/process_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::server {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ProcessMetrics, TheSystemSaysSomethingOfThisProcess) {
+  const ProcessStats stats = ReadProcessStats();
+  EXPECT_GE(stats.cpu_seconds, 0);
+  EXPECT_GT(stats.resident_bytes, 0);
+  EXPECT_GT(stats.virtual_bytes, stats.resident_bytes);
+  EXPECT_GT(stats.open_fds, 2);
+  EXPECT_GT(stats.max_fds, 2);
+  EXPECT_GT(stats.start_time_seconds, 1.6e9);
+}
+
+TEST(ProcessMetrics, HelpHasNoStability) {
+  Registry registry;
+  AddProcessMetrics(registry);
+  const std::string text = registry.WriteText();
+  EXPECT_THAT(text, HasSubstr("# HELP process_open_fds Number of open file descriptors.\n# TYPE "
+                              "process_open_fds gauge\n"));
+  EXPECT_THAT(text, HasSubstr("# TYPE process_cpu_seconds_total counter\n"));
+}
+
+TEST(ComponentMetrics, FeaturesAndVersions) {
+  Registry registry;
+  ComponentInfo info;
+  info.git_version = "v1.34.10";
+  info.features = {{"AllAlpha", "ALPHA", false}, {"ContextualLogging", "", true}};
+  AddComponentMetrics(registry, info);
+  const std::string text = registry.WriteText();
+  EXPECT_THAT(text, HasSubstr("kubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 0\n"
+                              "kubernetes_feature_enabled{name=\"ContextualLogging\",stage=\"\"} "
+                              "1\n"));
+  EXPECT_THAT(text, HasSubstr("version_info{binary=\"1.34\",component=\"kube\",emulation=\"1.34\","
+                              "min_compat=\"1.33\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("git_version=\"v1.34.10\""));
+  EXPECT_THAT(text, HasSubstr("major=\"1\",minor=\"34\""));
+}
+
+TEST(LeaderMetrics, SayWhoLeads) {
+  Registry registry;
+  LeaderMetrics leader(registry, "kube-scheduler");
+  EXPECT_THAT(registry.WriteText(),
+              HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 0\n"));
+  leader.SetLeading(true);
+  EXPECT_THAT(registry.WriteText(),
+              HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 1\n"));
+}
+
+TEST(ClientMetrics, LabelsAreInClientGosOrder) {
+  Registry registry;
+  ClientMetrics client(registry);
+  client.Request("GET", "127.0.0.1:6443", "200", 0.02, 0, 5000);
+  client.HeldBack("POST", "127.0.0.1:6443", 0.001);
+  const std::string text = registry.WriteText();
+  EXPECT_THAT(text, HasSubstr("rest_client_requests_total{code=\"200\",host=\"127.0.0.1:6443\","
+                              "method=\"GET\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("rest_client_request_duration_seconds_bucket{host=\"127.0.0.1:6443\","
+                              "verb=\"GET\",le=\"0.025\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("rest_client_response_size_bytes_bucket{host=\"127.0.0.1:6443\","
+                              "verb=\"GET\",le=\"1.048576e+06\"} 1\n"));
+}
+
+}  // namespace
+}  // namespace berth::server

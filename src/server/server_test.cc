@@ -1,0 +1,428 @@
+// The server over a real socket, with real TLS.
+#include "server/server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "server/auth/test_certificates.h"
+#include "server/http/tls.h"
+
+namespace berth::server {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A blocking client. What it says is what it got; "" after an error.
+class Client {
+ public:
+  explicit Client(int port) {
+    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~Client() {
+    SSL_free(ssl_);
+    SSL_CTX_free(context_);
+    close(fd_);
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  bool Connected() const { return connected_; }
+  SSL_CTX* Context() {
+    if (context_ == nullptr) context_ = SSL_CTX_new(TLS_client_method());
+    return context_;
+  }
+  bool Handshake(const char* name = nullptr) {
+    ssl_ = SSL_new(Context());
+    if (name != nullptr) SSL_set_tlsext_host_name(ssl_, name);
+    SSL_set_fd(ssl_, fd_);
+    return SSL_connect(ssl_) == 1;
+  }
+  SSL* Ssl() { return ssl_; }
+  std::string CommonName() {
+    char text[256] = "";
+    X509* cert = SSL_get0_peer_certificate(ssl_);
+    X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, text, sizeof text);
+    return text;
+  }
+
+  // One request and its response, on the same connection again and again.
+  std::string Ask(const std::string& request, bool head = false) {
+    if (SSL_write(ssl_, request.data(), static_cast<int>(request.size())) <= 0) return "";
+    std::string got;
+    char buffer[4096];
+    while (true) {
+      const size_t end = got.find("\r\n\r\n");
+      if (end != std::string::npos) {
+        const size_t at = got.find("Content-Length: ");
+        const size_t size =
+            at < end ? std::stoul(got.substr(at + 16)) : std::string::npos - end - 4;
+        if (head || got.size() >= end + 4 + size) return got;
+      }
+      const int n = SSL_read(ssl_, buffer, sizeof buffer);
+      if (n <= 0) return got;
+      got.append(buffer, static_cast<size_t>(n));
+    }
+  }
+  std::string Get(const std::string& path, const std::string& headers = "") {
+    return Ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
+  }
+  std::string PlainAsk(const std::string& request) {
+    send(fd_, request.data(), request.size(), MSG_NOSIGNAL);
+    std::string got;
+    char buffer[4096];
+    for (ssize_t n; (n = recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
+      got.append(buffer, static_cast<size_t>(n));
+    }
+    return got;
+  }
+  // True: the server has closed the connection.
+  bool Closed() {
+    char byte;
+    return SSL_read(ssl_, &byte, 1) <= 0;
+  }
+
+ private:
+  int fd_ = -1;
+  bool connected_ = false;
+  SSL_CTX* context_ = nullptr;
+  SSL* ssl_ = nullptr;
+};
+
+class ServerTest : public testing::Test {
+ protected:
+  ServerTest() {
+    options_.serving.bind_address = "127.0.0.1";
+    options_.serving.any_port = true;
+    options_.endpoints.metrics = &registry_;
+    options_.endpoints.readyz = {{"shutdown", [] { return Result<void>(); }}};
+    directory_ = std::filesystem::temp_directory_path() /
+                 ("berth-server-" + std::to_string(getpid()) + "-" +
+                  testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(directory_);
+  }
+  ~ServerTest() override {
+    server_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  void Start() {
+    auto server = Server::Make(options_);
+    ASSERT_TRUE(server) << server.error().Message();
+    server_ = std::move(*server);
+    server_->Start();
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = directory_ / name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  Registry registry_;
+  ServerOptions options_;
+  std::unique_ptr<Server> server_;
+  std::filesystem::path directory_;
+};
+
+TEST_F(ServerTest, HealthzOverTlsAgainAndAgain) {
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  for (int i = 0; i < 3; ++i) {
+    const std::string got = client.Get("/healthz");
+    EXPECT_THAT(got, StartsWith("HTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(got, HasSubstr("Cache-Control: no-cache, private\r\n"));
+    EXPECT_THAT(got, HasSubstr("Date: "));
+    EXPECT_THAT(got, EndsWith("\r\n\r\nok"));
+  }
+  EXPECT_STREQ(SSL_get_version(client.Ssl()), "TLSv1.3");
+  EXPECT_STREQ(SSL_get_cipher(client.Ssl()), "TLS_AES_128_GCM_SHA256");
+  EXPECT_THAT(client.CommonName(), StartsWith("localhost@"));
+}
+
+TEST_F(ServerTest, WithoutCredentialsEverythingElseIsForbidden) {
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  const std::string got = client.Get("/metrics");
+  EXPECT_THAT(got, StartsWith("HTTP/1.1 403 Forbidden\r\n"));
+  EXPECT_THAT(got, HasSubstr("User \\\"system:anonymous\\\" cannot get path \\\"/metrics\\\""));
+}
+
+TEST_F(ServerTest, MetricsWhenAllowedRefreshedOnAnotherThreadAndZipped) {
+  options_.auth.always_allow_paths.push_back("/metrics");
+  Gauge* gauge = registry_.AddGauge({"g", "G."}).Only();
+  options_.endpoints.refresh_metrics = [&](std::function<void()> done) {
+    std::thread([gauge, done = std::move(done)] {
+      gauge->Set(5);
+      done();
+    }).detach();
+  };
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  EXPECT_THAT(client.Get("/metrics"), EndsWith("g 5\n"));
+  const std::string zipped = client.Get("/metrics", "Accept-Encoding: gzip\r\n");
+  EXPECT_THAT(zipped, HasSubstr("Content-Encoding: gzip\r\n"));
+  EXPECT_THAT(zipped, HasSubstr("\r\n\r\n\x1f\x8b"));
+}
+
+TEST_F(ServerTest, ARefreshThatNeverAnswersIsNotWaitedFor) {
+  options_.auth.always_allow_paths.push_back("/metrics");
+  options_.endpoints.refresh_metrics = [](const std::function<void()>&) {};
+  registry_.AddGauge({"g", "G."});
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  EXPECT_THAT(client.Get("/metrics"), EndsWith("g 0\n"));
+}
+
+TEST_F(ServerTest, HeadHasNoBodyAndCloseCloses) {
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  const std::string head = client.Ask("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n", true);
+  EXPECT_THAT(head, HasSubstr("Content-Length: 2\r\n"));
+  EXPECT_THAT(head, EndsWith("\r\n\r\n"));
+  EXPECT_THAT(client.Get("/healthz", "Connection: close\r\n"), EndsWith("ok"));
+  EXPECT_TRUE(client.Closed());
+}
+
+TEST_F(ServerTest, PlainHttpIsToldSo) {
+  Start();
+  Client client(server_->Port());
+  EXPECT_EQ(client.PlainAsk("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+            "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n");
+}
+
+TEST_F(ServerTest, NonsenseAndTooMuchAreRefused) {
+  options_.serving.max_header_bytes = 2000;
+  options_.serving.max_body_bytes = 100;
+  Start();
+  const struct {
+    const char* name;
+    std::string request;
+    const char* status;
+  } kRows[] = {
+      {"no HTTP", "nonsense\r\n\r\n", "HTTP/1.1 400 Bad Request"},
+      {"a bad escape", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 Bad Request"},
+      {"a large header", "GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(4000, 'x') + "\r\n\r\n",
+       "HTTP/1.1 431"},
+      {"a large body", "PUT /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n",
+       "HTTP/1.1 413"},
+  };
+  for (const auto& row : kRows) {
+    Client client(server_->Port());
+    ASSERT_TRUE(client.Handshake());
+    EXPECT_THAT(client.Ask(row.request), StartsWith(row.status)) << row.name;
+    EXPECT_TRUE(client.Closed()) << row.name;
+  }
+}
+
+TEST_F(ServerTest, OldTlsIsRefusedAndTls12IsNot) {
+  Start();
+  Client old(server_->Port());
+  SSL_CTX_set_max_proto_version(old.Context(), TLS1_1_VERSION);
+  EXPECT_FALSE(old.Handshake());
+  Client client(server_->Port());
+  SSL_CTX_set_max_proto_version(client.Context(), TLS1_2_VERSION);
+  ASSERT_TRUE(client.Handshake());
+  EXPECT_STREQ(SSL_get_cipher(client.Ssl()), "ECDHE-RSA-AES128-GCM-SHA256");
+}
+
+TEST_F(ServerTest, CipherSuitesAndVersionsAreChosenByName) {
+  options_.serving.cipher_suites = {"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"};
+  Start();
+  Client client(server_->Port());
+  SSL_CTX_set_max_proto_version(client.Context(), TLS1_2_VERSION);
+  ASSERT_TRUE(client.Handshake());
+  EXPECT_STREQ(SSL_get_cipher(client.Ssl()), "ECDHE-RSA-AES256-GCM-SHA384");
+  options_.serving.cipher_suites = {"TLS_NOPE"};
+  const auto refused = Server::Make(options_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().Message(), "Cipher suite TLS_NOPE not supported or doesn't exist");
+}
+
+TEST_F(ServerTest, ClientCertificatesSpeakForTheirUser) {
+  const TestAuthority authority("ca");
+  options_.auth.client_ca_file = Write("ca.crt", authority.Pem());
+  Start();
+  const auto ask = [&](const TestAuthority& by, const char* group) {
+    Client client(server_->Port());
+    const auto issued = by.IssuePair("jane", {group});
+    BIO* cert = BIO_new_mem_buf(issued.cert_pem.data(), -1);
+    BIO* key = BIO_new_mem_buf(issued.key_pem.data(), -1);
+    X509* x509 = PEM_read_bio_X509(cert, nullptr, nullptr, nullptr);
+    EVP_PKEY* pkey = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
+    SSL_CTX_use_certificate(client.Context(), x509);
+    SSL_CTX_use_PrivateKey(client.Context(), pkey);
+    X509_free(x509);
+    EVP_PKEY_free(pkey);
+    BIO_free(cert);
+    BIO_free(key);
+    EXPECT_TRUE(client.Handshake());
+    return client.Get("/configz");
+  };
+  EXPECT_THAT(ask(authority, "system:masters"), StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(ask(authority, "devs"), HasSubstr("User \\\"jane\\\" cannot get path"));
+  EXPECT_THAT(ask(TestAuthority("other"), "system:masters"),
+              StartsWith("HTTP/1.1 401 Unauthorized"));
+}
+
+TEST_F(ServerTest, NewCertificateFilesAreTakenUp) {
+  const auto first = MakeSelfSigned("first", {"first.example"}, {});
+  const auto second = MakeSelfSigned("second", {"second.example"}, {});
+  ASSERT_TRUE(first && second);
+  options_.serving.cert_file = Write("tls.crt", first->cert);
+  options_.serving.key_file = Write("tls.key", first->key);
+  const auto certificates = ServingCertificates::Make(options_.serving);
+  ASSERT_TRUE(certificates) << certificates.error().Message();
+  const auto before = (*certificates)->Current();
+  EXPECT_FALSE(*(*certificates)->Reload()) << "nothing new";
+  Write("tls.crt", second->cert);
+  EXPECT_FALSE((*certificates)->Reload()) << "the key is not of this certificate";
+  EXPECT_EQ((*certificates)->Current(), before);
+  Write("tls.key", second->key);
+  const auto loaded = (*certificates)->Reload();
+  ASSERT_TRUE(loaded);
+  EXPECT_TRUE(*loaded);
+  EXPECT_NE((*certificates)->Current(), before);
+}
+
+TEST_F(ServerTest, CertificatesByName) {
+  const auto named = MakeSelfSigned("named", {"named.example"}, {});
+  const auto wild = MakeSelfSigned("wild", {}, {});
+  ASSERT_TRUE(named && wild);
+  options_.serving.sni.push_back({{}, Write("a.crt", named->cert), Write("a.key", named->key)});
+  options_.serving.sni.push_back(
+      {{"*.wild.example"}, Write("b.crt", wild->cert), Write("b.key", wild->key)});
+  Start();
+  const struct {
+    const char* asked;
+    const char* shown;
+  } kRows[] = {{"named.example", "named@"},
+               {"a.wild.example", "wild@"},
+               {"a.b.wild.example", "localhost@"},
+               {"other.example", "localhost@"}};
+  for (const auto& row : kRows) {
+    Client client(server_->Port());
+    ASSERT_TRUE(client.Handshake(row.asked));
+    EXPECT_THAT(client.CommonName(), StartsWith(row.shown)) << row.asked;
+  }
+}
+
+TEST_F(ServerTest, AMadeCertificateIsKeptInItsDirectory) {
+  options_.serving.cert_dir = directory_ / "pki";
+  Start();
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "pki/kube-scheduler.crt"));
+  struct stat info {};
+  ASSERT_EQ(stat((directory_ / "pki/kube-scheduler.key").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  const std::string made = client.CommonName();
+  server_.reset();
+  Start();
+  Client again(server_->Port());
+  ASSERT_TRUE(again.Handshake());
+  EXPECT_EQ(again.CommonName(), made);
+}
+
+TEST_F(ServerTest, MistakesAreToldInGosWords) {
+  Start();
+  ServerOptions options = options_;
+  options.serving.any_port = false;
+  options.serving.port = server_->Port();
+  const std::string where = "127.0.0.1:" + std::to_string(server_->Port());
+  EXPECT_EQ(Server::Make(options).error().Message(),
+            "failed to create listener: failed to listen on " + where + ": listen tcp " + where +
+                ": bind: address already in use");
+  options = options_;
+  options.serving.cert_file = "missing.crt";
+  options.serving.key_file = "missing.key";
+  EXPECT_EQ(Server::Make(options).error().Message(), "open missing.crt: no such file or directory");
+  options.serving.cert_file = Write("bad.crt", "x");
+  options.serving.key_file = Write("bad.key", "x");
+  EXPECT_EQ(Server::Make(options).error().Message(),
+            "tls: failed to find any PEM data in certificate input");
+}
+
+TEST_F(ServerTest, PortZeroIsNoServer) {
+  options_.serving.any_port = false;
+  options_.serving.port = 0;
+  options_.serving.cert_file = "missing";
+  Start();
+  EXPECT_EQ(server_->Port(), 0);
+  server_->Stop();
+}
+
+TEST_F(ServerTest, StopEndsIdleConnectionsAndTakesNoNewOnes) {
+  Start();
+  const int port = server_->Port();
+  Client idle(port);
+  ASSERT_TRUE(idle.Handshake());
+  EXPECT_THAT(idle.Get("/livez"), EndsWith("ok"));
+  server_->Stop();
+  server_->Stop();
+  EXPECT_TRUE(idle.Closed());
+  Client late(port);
+  EXPECT_FALSE(late.Connected());
+}
+
+TEST_F(ServerTest, ARequestUnderWayIsAnsweredBeforeTheEnd) {
+  options_.auth.always_allow_paths.push_back("/metrics");
+  registry_.AddGauge({"g", "G."});
+  std::promise<void> asked;
+  std::function<void()> answer;
+  options_.endpoints.refresh_metrics = [&](std::function<void()> done) {
+    answer = std::move(done);
+    asked.set_value();
+  };
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  std::string got;
+  std::thread asker([&] { got = client.Get("/metrics"); });
+  asked.get_future().wait();
+  std::thread stopper([&] { server_->Stop(); });
+  answer();
+  asker.join();
+  stopper.join();
+  EXPECT_THAT(got, StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST_F(ServerTest, TheLongestIdleConnectionMakesRoom) {
+  options_.serving.max_connections = 2;
+  Start();
+  Client first(server_->Port()), second(server_->Port());
+  ASSERT_TRUE(first.Handshake());
+  EXPECT_THAT(first.Get("/livez"), EndsWith("ok"));
+  ASSERT_TRUE(second.Handshake());
+  EXPECT_THAT(second.Get("/livez"), EndsWith("ok"));
+  Client third(server_->Port());
+  ASSERT_TRUE(third.Handshake());
+  EXPECT_THAT(third.Get("/livez"), EndsWith("ok"));
+  EXPECT_TRUE(first.Closed());
+  EXPECT_THAT(second.Get("/livez"), EndsWith("ok"));
+}
+
+}  // namespace
+}  // namespace berth::server

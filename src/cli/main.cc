@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/config_command.h"
+#include "cli/scheduler/scheduler.h"
 #include "cli/simulate.h"
 
 namespace {
@@ -17,6 +19,9 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"scheduler", "take kube-scheduler's place in a cluster; takes its flags",
+     &berth::cli::Scheduler},
+    {"config", "check, default and convert configuration files", &berth::cli::Config},
     {"simulate", "place the pending pods of a cluster dump, and say why", &berth::cli::Simulate},
 };
 
@@ -37,6 +42,9 @@ std::string Usage() {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
+  // Under kube-scheduler's own name berth is nothing else.
+  const std::string_view self(argv[0]);
+  if (self.substr(self.rfind('/') + 1) == "kube-scheduler") return berth::cli::Scheduler(args);
   if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
     std::fputs(Usage().c_str(), args.empty() ? stderr : stdout);
     return args.empty() ? 1 : 0;

@@ -1,6 +1,8 @@
 // Feature gates: see feature_gates.h.
 #include "config/feature_gates.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -83,8 +85,9 @@ Result<Wanted> Parse(std::string_view text) {
     const std::string value(Trim(item.substr(equal + 1)));
     const std::optional<bool> parsed = ParseBool(value);
     if (!parsed) {
-      return Fail("invalid value of " + name + "=" + value + ", err: strconv.ParseBool: parsing " +
-                  api::GoQuote(value) + ": invalid syntax");
+      return Fail(
+          fmt::format("invalid value of {}={}, err: strconv.ParseBool: parsing {}: invalid syntax",
+                      name, value, api::GoQuote(value)));
     }
     wanted[name] = *parsed;
   }

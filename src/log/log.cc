@@ -41,14 +41,14 @@ std::string& Buffer() {
   return buffer;
 }
 
-Head MakeHead(char severity, const std::source_location& where) {
+Head MakeHead(char severity, const Where& where) {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   return {.severity = severity,
           .time = {now.tv_sec, static_cast<int32_t>(now.tv_nsec)},
           .pid = Global().pid,
-          .file = where.file_name(),
-          .line = where.line()};
+          .file = where.file,
+          .line = where.line};
 }
 
 // In one write, so that lines of several threads and processes do not mix.
@@ -73,7 +73,7 @@ void Emit(std::string& line, char severity) {
 
 // `level` below 0: an error, which has none.
 void Structured(char severity, int level, std::string_view error, std::string_view message,
-                Fields fields, const std::source_location& where) {
+                Fields fields, const Where& where) {
   std::string& buffer = Buffer();
   Line line(buffer);
   const Head head = MakeHead(severity, where);
@@ -92,7 +92,7 @@ void Structured(char severity, int level, std::string_view error, std::string_vi
   Emit(buffer, severity);
 }
 
-void Bare(char severity, int level, std::string_view text, const std::source_location& where) {
+void Bare(char severity, int level, std::string_view text, const Where& where) {
   std::string& buffer = Buffer();
   Line line(buffer);
   const Head head = MakeHead(severity, where);
@@ -125,24 +125,23 @@ void SetVerbosity(int level) { Global().verbosity.store(level, std::memory_order
 
 int Verbosity() { return Global().verbosity.load(std::memory_order_relaxed); }
 
-bool V(int level, std::source_location where) {
+bool V(int level, Where where) {
   const State& state = Global();
   if (level <= state.verbosity.load(std::memory_order_relaxed)) return true;
-  return !state.modules.empty() && level <= LevelFor(state.modules, where.file_name());
+  return !state.modules.empty() && level <= LevelFor(state.modules, where.file);
 }
 
-void Info(int level, std::string_view message, Fields fields, std::source_location where) {
+void Info(int level, std::string_view message, Fields fields, Where where) {
   if (V(level, where)) Structured('I', level, {}, message, fields, where);
 }
 
-void Error(std::string_view error, std::string_view message, Fields fields,
-           std::source_location where) {
+void Error(std::string_view error, std::string_view message, Fields fields, Where where) {
   Structured('E', -1, error, message, fields, where);
 }
 
-void WarningLine(std::string_view line, std::source_location where) { Bare('W', 0, line, where); }
+void WarningLine(std::string_view line, Where where) { Bare('W', 0, line, where); }
 
-void InfoLine(int level, std::string_view line, std::source_location where) {
+void InfoLine(int level, std::string_view line, Where where) {
   if (V(level, where)) Bare('I', level, line, where);
 }
 

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <source_location>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "base/error.h"
@@ -48,6 +48,17 @@ struct Field {
 };
 using Fields = std::initializer_list<Field>;
 
+// The place in the source a line comes from. (std::source_location, for compilers without it.)
+struct Where {
+  const char* file;
+  uint32_t line;
+
+  static constexpr Where Here(const char* path = __builtin_FILE(),
+                              uint32_t number = __builtin_LINE()) {
+    return {path, number};
+  }
+};
+
 struct Options {
   int verbosity = 0;
   std::string vmodule = {};  // "pattern=N,…": verbosity by file name without its ending
@@ -63,18 +74,15 @@ void SetVerbosity(int level);
 int Verbosity();
 
 // Would Info(level, …) print?
-bool V(int level, std::source_location where = std::source_location::current());
+bool V(int level, Where where = Where::Here());
 
 // Structured: the message is quoted, fields follow.
-void Info(int level, std::string_view message, Fields fields = {},
-          std::source_location where = std::source_location::current());
+void Info(int level, std::string_view message, Fields fields = {}, Where where = Where::Here());
 // `error` becomes the field err; leave it empty for none.
 void Error(std::string_view error, std::string_view message, Fields fields = {},
-           std::source_location where = std::source_location::current());
+           Where where = Where::Here());
 // A bare line, as klog's Warningf and Infof print.
-void WarningLine(std::string_view line,
-                 std::source_location where = std::source_location::current());
-void InfoLine(int level, std::string_view line,
-              std::source_location where = std::source_location::current());
+void WarningLine(std::string_view line, Where where = Where::Here());
+void InfoLine(int level, std::string_view line, Where where = Where::Here());
 
 }  // namespace berth::log

@@ -61,12 +61,13 @@ class LogTest : public ::testing::Test {
 };
 
 TEST_F(LogTest, TheHeadIsKlogs) {
+  const std::string line = std::to_string(__LINE__ + 1);
   Info(0, "m");
   std::string pid = std::to_string(getpid());
   pid.insert(0, pid.size() < 7 ? 7 - pid.size() : 0, ' ');
   EXPECT_THAT(Written(), MatchesRegex("I[01][0-9][0-3][0-9] [0-2][0-9]:[0-5][0-9]:[0-6][0-9]\\."
                                       "[0-9][0-9][0-9][0-9][0-9][0-9] " +
-                                      pid + " log_test.cc:[0-9]+] \"m\"\n"));
+                                      pid + " log_test.cc:" + line + "] \"m\"\n"));
 }
 
 TEST_F(LogTest, TheTimeIsLocal) {
@@ -229,6 +230,7 @@ TEST_F(LogTest, LinesOfThreadsStayWhole) {
   constexpr int kLines = 200;
   const std::string value(500, 'x');
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       for (int n = 0; n < kLines; ++n) Info(0, "line", {{"value", value}});

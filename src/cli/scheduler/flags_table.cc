@@ -268,7 +268,8 @@ void AddFeatureGates(Table& t, FlagValues& v) {
     std::string text;
     for (const auto& [component, items] : v.feature_gates) {
       for (const std::string& item : items) {
-        text += (text.empty() ? "" : ",") + component + ":" + item;
+        if (!text.empty()) text += ',';
+        text.append(component).append(":").append(item);
       }
     }
     return text;
@@ -288,7 +289,9 @@ void AddMetrics(Table& t, FlagValues& v) {
   };
   labels.text = [&v] {
     std::vector<std::string> pairs;
-    for (const auto& [key, value] : v.allow_metric_labels) pairs.push_back(key + "=" + value);
+    for (const auto& [key, value] : v.allow_metric_labels) {
+      pairs.push_back(fmt::format("{}={}", key, value));
+    }
     return "[" + WriteCsv(pairs) + "]";
   };
   t.String("allow-metric-labels-manifest", &v.allow_metric_labels_manifest,

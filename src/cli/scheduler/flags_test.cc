@@ -26,7 +26,7 @@ using ::testing::StartsWith;
 
 using Args = std::vector<std::string>;
 
-TEST(FlagsTest, Errors) {
+TEST(SchedulerFlagsTest, Errors) {
   struct Row {
     Args args;
     std::string error;
@@ -108,7 +108,7 @@ TEST(FlagsTest, Errors) {
   }
 }
 
-TEST(FlagsTest, PositionalArguments) {
+TEST(SchedulerFlagsTest, PositionalArguments) {
   struct Row {
     Args args;
     std::string error;  // empty: fine
@@ -130,7 +130,7 @@ TEST(FlagsTest, PositionalArguments) {
   }
 }
 
-TEST(FlagsTest, WaysToWriteAValue) {
+TEST(SchedulerFlagsTest, WaysToWriteAValue) {
   struct Row {
     Args args;
     int64_t v;
@@ -157,7 +157,7 @@ TEST(FlagsTest, WaysToWriteAValue) {
   }
 }
 
-TEST(FlagsTest, RepeatedLists) {
+TEST(SchedulerFlagsTest, RepeatedLists) {
   const auto flags =
       ParseFlags({"--requestheader-group-headers=a,b", "--requestheader-group-headers=c",
                   "--vmodule=a=1", "--vmodule=b=2", "--tls-sni-cert-key=a,b",
@@ -172,7 +172,7 @@ TEST(FlagsTest, RepeatedLists) {
   EXPECT_EQ(values.allow_metric_labels.size(), 2u);
 }
 
-TEST(FlagsTest, WhatWasGivenIsKnown) {
+TEST(SchedulerFlagsTest, WhatWasGivenIsKnown) {
   const auto flags = ParseFlags({"--leader_elect=true"});
   ASSERT_TRUE(flags);
   EXPECT_TRUE((*flags)->Changed("leader-elect"));
@@ -180,7 +180,7 @@ TEST(FlagsTest, WhatWasGivenIsKnown) {
   EXPECT_FALSE((*flags)->Changed("nope"));
 }
 
-TEST(FlagsTest, Dump) {
+TEST(SchedulerFlagsTest, Dump) {
   const auto flags =
       ParseFlags({"--disabled-metrics=a,b c, d", "--tls-sni-cert-key=a,b:c,d", "--kube-api-qps=1e7",
                   "--allow-metric-labels=a,b=c", "--bind-address=::ffff:1.2.3.4",
@@ -207,7 +207,7 @@ TEST(FlagsTest, Dump) {
   EXPECT_FALSE(dump.contains("port")) << "flags of older versions are not shown";
 }
 
-TEST(FlagsTest, FlagsOfOlderVersionsAreTaken) {
+TEST(SchedulerFlagsTest, FlagsOfOlderVersionsAreTaken) {
   const auto flags = ParseFlags({"--port=0", "--address", "0.0.0.0", "--logtostderr",
                                  "--policy-configmap=x", "--use-legacy-policy-config=false",
                                  "--lock-object-name=y", "--log_dir=/var/log"});
@@ -219,7 +219,7 @@ TEST(FlagsTest, FlagsOfOlderVersionsAreTaken) {
   }
 }
 
-TEST(FlagsTest, NamesAreUnique) {
+TEST(SchedulerFlagsTest, NamesAreUnique) {
   const Flags flags;
   std::set<std::string> names;
   for (const Flag& flag : flags.All()) EXPECT_TRUE(names.insert(flag.name).second) << flag.name;

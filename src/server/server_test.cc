@@ -106,6 +106,12 @@ class Client {
   SSL* ssl_ = nullptr;
 };
 
+// Making one takes a while: most tests share it.
+const CertificatePem& SharedCertificate() {
+  static const CertificatePem pem = *MakeSelfSigned("shared", {"localhost"}, {"127.0.0.1"});
+  return pem;
+}
+
 class ServerTest : public testing::Test {
  protected:
   ServerTest() {
@@ -117,6 +123,8 @@ class ServerTest : public testing::Test {
                  ("berth-server-" + std::to_string(getpid()) + "-" +
                   testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::create_directories(directory_);
+    options_.serving.cert_file = Write("shared.crt", SharedCertificate().cert);
+    options_.serving.key_file = Write("shared.key", SharedCertificate().key);
   }
   ~ServerTest() override {
     server_.reset();
@@ -124,6 +132,10 @@ class ServerTest : public testing::Test {
     std::filesystem::remove_all(directory_, ignored);
   }
 
+  void UseNoFiles() {
+    options_.serving.cert_file.clear();
+    options_.serving.key_file.clear();
+  }
   void Start() {
     auto server = Server::Make(options_);
     ASSERT_TRUE(server) << server.error().Message();
@@ -155,7 +167,19 @@ TEST_F(ServerTest, HealthzOverTlsAgainAndAgain) {
   }
   EXPECT_STREQ(SSL_get_version(client.Ssl()), "TLSv1.3");
   EXPECT_STREQ(SSL_get_cipher(client.Ssl()), "TLS_AES_128_GCM_SHA256");
+}
+
+TEST_F(ServerTest, ACertificateIsMadeWhenNoneIsGiven) {
+  UseNoFiles();
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
   EXPECT_THAT(client.CommonName(), StartsWith("localhost@"));
+  X509* cert = SSL_get0_peer_certificate(client.Ssl());
+  EXPECT_EQ(X509_check_host(cert, "localhost", 0, 0, nullptr), 1);
+  EXPECT_EQ(X509_check_ip_asc(cert, "127.0.0.1", 0), 1);
+  EXPECT_EQ(X509_check_host(cert, "example.com", 0, 0, nullptr), 0);
+  EXPECT_EQ(sk_X509_num(SSL_get_peer_cert_chain(client.Ssl())), 2) << "with its authority";
 }
 
 TEST_F(ServerTest, WithoutCredentialsEverythingElseIsForbidden) {
@@ -288,19 +312,19 @@ TEST_F(ServerTest, ClientCertificatesSpeakForTheirUser) {
 }
 
 TEST_F(ServerTest, NewCertificateFilesAreTakenUp) {
-  const auto first = MakeSelfSigned("first", {"first.example"}, {});
-  const auto second = MakeSelfSigned("second", {"second.example"}, {});
-  ASSERT_TRUE(first && second);
-  options_.serving.cert_file = Write("tls.crt", first->cert);
-  options_.serving.key_file = Write("tls.key", first->key);
+  const TestAuthority authority("ca");
+  const auto first = authority.IssuePair("first", {}, false);
+  const auto second = authority.IssuePair("second", {}, false);
+  options_.serving.cert_file = Write("tls.crt", first.cert_pem);
+  options_.serving.key_file = Write("tls.key", first.key_pem);
   const auto certificates = ServingCertificates::Make(options_.serving);
   ASSERT_TRUE(certificates) << certificates.error().Message();
   const auto before = (*certificates)->Current();
   EXPECT_FALSE(*(*certificates)->Reload()) << "nothing new";
-  Write("tls.crt", second->cert);
+  Write("tls.crt", second.cert_pem);
   EXPECT_FALSE((*certificates)->Reload()) << "the key is not of this certificate";
   EXPECT_EQ((*certificates)->Current(), before);
-  Write("tls.key", second->key);
+  Write("tls.key", second.key_pem);
   const auto loaded = (*certificates)->Reload();
   ASSERT_TRUE(loaded);
   EXPECT_TRUE(*loaded);
@@ -308,20 +332,21 @@ TEST_F(ServerTest, NewCertificateFilesAreTakenUp) {
 }
 
 TEST_F(ServerTest, CertificatesByName) {
-  const auto named = MakeSelfSigned("named", {"named.example"}, {});
-  const auto wild = MakeSelfSigned("wild", {}, {});
-  ASSERT_TRUE(named && wild);
-  options_.serving.sni.push_back({{}, Write("a.crt", named->cert), Write("a.key", named->key)});
+  const TestAuthority authority("ca");
+  const auto named = authority.IssuePair("named", {}, false, "named.example");
+  const auto wild = authority.IssuePair("wild", {}, false);
   options_.serving.sni.push_back(
-      {{"*.wild.example"}, Write("b.crt", wild->cert), Write("b.key", wild->key)});
+      {{}, Write("a.crt", named.cert_pem), Write("a.key", named.key_pem)});
+  options_.serving.sni.push_back(
+      {{"*.wild.example"}, Write("b.crt", wild.cert_pem), Write("b.key", wild.key_pem)});
   Start();
   const struct {
     const char* asked;
     const char* shown;
-  } kRows[] = {{"named.example", "named@"},
-               {"a.wild.example", "wild@"},
-               {"a.b.wild.example", "localhost@"},
-               {"other.example", "localhost@"}};
+  } kRows[] = {{"named.example", "named"},
+               {"a.wild.example", "wild"},
+               {"a.b.wild.example", "shared@"},
+               {"other.example", "shared@"}};
   for (const auto& row : kRows) {
     Client client(server_->Port());
     ASSERT_TRUE(client.Handshake(row.asked));
@@ -330,6 +355,7 @@ TEST_F(ServerTest, CertificatesByName) {
 }
 
 TEST_F(ServerTest, AMadeCertificateIsKeptInItsDirectory) {
+  UseNoFiles();
   options_.serving.cert_dir = directory_ / "pki";
   Start();
   EXPECT_TRUE(std::filesystem::exists(directory_ / "pki/kube-scheduler.crt"));

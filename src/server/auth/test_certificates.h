@@ -34,12 +34,15 @@ class TestAuthority {
     std::string der;
   };
   Issued IssuePair(const std::string& common_name, const std::vector<std::string>& organizations,
-                   bool client = true) const {
+                   bool client = true, const std::string& dns_name = "") const {
     const Key key = NewKey();
     const Certificate cert(X509_new());
     Fill(cert.get(), key.get(), common_name, organizations);
     X509_set_issuer_name(cert.get(), X509_get_subject_name(cert_.get()));
     Extend(cert.get(), NID_ext_key_usage, client ? "clientAuth" : "serverAuth");
+    if (!dns_name.empty()) {
+      Extend(cert.get(), NID_subject_alt_name, ("DNS:" + dns_name).c_str());
+    }
     X509_sign(cert.get(), key_.get(), EVP_sha256());
     Issued issued;
     issued.cert_pem = PemOf(cert.get());

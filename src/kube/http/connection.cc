@@ -128,14 +128,14 @@ void Connection::OnDrained() {
 
 void Connection::OnClosed(const HttpError& error, bool proper) {
   const auto self = shared_from_this();
-  if (protocol_ && error.kind == HttpError::Kind::kBroken && error.message == "EOF") {
-    protocol_->ReceiveEnd(proper);
+  if (protocol_) {
+    protocol_->ReceiveEnd(error, proper);
     if (owner_ == nullptr) return;
     const HttpError end = protocol_->Broken().value_or(error);
     End(end);
     return;
   }
-  End(error, protocol_ ? nullptr : &error);
+  End(error, &error);
 }
 
 void Connection::OnAnswer(Exchange& exchange) {

@@ -60,6 +60,8 @@ class ResponseParser final : public http::basic_parser<false> {
   Reader& reader_;
 };
 
+constexpr size_t kMaxLineBytes = 64 << 10;
+
 class Http1 final : public Protocol, ResponseParser::Reader {
  public:
   Http1(const RequestForm& form, ExchangeEvents& events) : form_(form), events_(events) {}
@@ -99,17 +101,21 @@ class Http1 final : public Protocol, ResponseParser::Reader {
     } else {
       head_.erase(0, used);
     }
+    // The parser bounds the head; lines between chunks and trailers are up to us.
+    if (parser_->is_header_done() && head_.size() > kMaxLineBytes) {
+      Break(HttpError::Kind::kTooLarge, "http: header line too long");
+    }
     FinishIfDone();
   }
 
-  void ReceiveEnd(bool proper) override {
+  void ReceiveEnd(const HttpError& end, bool proper) override {
     if (broken_ || exchange_ == nullptr) return;
     if (!heard_) {
       // Go's net/http repeats such requests as well: the server closed a connection it kept idle.
       Exchange& exchange = *std::exchange(exchange_, nullptr);
       const bool harmless = exchange.request.method == "GET" || exchange.request.method == "HEAD";
-      Break(HttpError::Kind::kBroken, "EOF");
-      events_.OnFailure(exchange, {HttpError::Kind::kBroken, "EOF"}, harmless && served_ > 0);
+      broken_ = end;
+      events_.OnFailure(exchange, end, harmless && served_ > 0);
       return;
     }
     error_code error;
@@ -119,7 +125,7 @@ class Http1 final : public Protocol, ResponseParser::Reader {
       FinishIfDone();
       return;
     }
-    Break(HttpError::Kind::kBroken, "unexpected EOF");
+    Break(end.kind, end.message == "EOF" ? "unexpected EOF" : end.message);
   }
 
   void Produce(std::string& out, size_t) override {

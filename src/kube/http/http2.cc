@@ -101,9 +101,9 @@ class Http2 final : public Protocol {
     CheckWants();
   }
 
-  void ReceiveEnd(bool) override {
-    if (broken_) return;
-    Break(HttpError::Kind::kBroken, going_away_ ? goaway_words_ : "unexpected EOF");
+  void ReceiveEnd(const HttpError& end, bool) override {
+    const std::string words = end.message == "EOF" ? "unexpected EOF" : end.message;
+    Break(end.kind, going_away_ ? goaway_words_ : words);
   }
 
   void Produce(std::string& out, size_t limit) override {

@@ -59,8 +59,8 @@ class Protocol {
   // Forgets the exchange, and tells the peer if there is a way to.
   virtual void Abort(Exchange& exchange) = 0;
   virtual void Receive(std::string_view bytes) = 0;
-  // The peer closed its side.
-  virtual void ReceiveEnd(bool proper) = 0;
+  // The transport ended, `proper`ly or not, in the words of `error`.
+  virtual void ReceiveEnd(const HttpError& error, bool proper) = 0;
   // Appends what is to be sent, up to about `limit` bytes.
   virtual void Produce(std::string& out, size_t limit) = 0;
   // Asks the peer for a sign of life. False: there is no way to.

@@ -43,8 +43,9 @@ class Tester : public ExchangeEvents {
   }
 
   void End() {
-    protocol_->ReceiveEnd(random_.Below(2) == 0);
-    protocol_->ReceiveEnd(true);
+    const HttpError end{HttpError::Kind::kBroken, "EOF"};
+    protocol_->ReceiveEnd(end, random_.Below(2) == 0);
+    protocol_->ReceiveEnd(end, true);
   }
 
   size_t ended = 0;

@@ -180,7 +180,6 @@ int OnVerify(int ok, X509_STORE_CTX* store) {
 Result<void> Configure(SSL_CTX* context, const TlsOptions& options) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   // Go takes certificates with keys Debian's default level would refuse.
   SSL_CTX_set_security_level(context, 1);
   SSL_CTX_set_verify(context, options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,

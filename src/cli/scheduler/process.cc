@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/scheduler/serving.h"
 #include "cli/scheduler/stop_signal.h"
+#include "cli/scheduler/version.h"
 #include "cli/worker_pool.h"
 #include "kube/client/rest_client.h"
 #include "kube/election/leader_elector.h"
@@ -19,6 +21,8 @@ namespace berth::cli::scheduler {
 namespace {
 
 constexpr kube::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
+// For the event that says the Lease was lost to be sent.
+constexpr std::chrono::milliseconds kLastWords(100);
 
 std::string HostName() {
   char name[256] = {};
@@ -37,12 +41,6 @@ std::string Identity(const std::string& host_name) {
                      words[3]);
 }
 
-std::string UserAgent(const std::string& version, std::string_view suffix) {
-  std::string agent = fmt::format("kube-scheduler/{} (linux/amd64) kubernetes/berth", version);
-  if (!suffix.empty()) agent.append("/").append(suffix);
-  return agent;
-}
-
 berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options) {
   berth::scheduler::EngineOptions engine;
   engine.algorithm.percentage_of_nodes_to_score =
@@ -56,18 +54,33 @@ berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options)
   return engine;
 }
 
+Result<void> CheckLock(const std::string& lock) {
+  if (lock == "leases") return {};
+  for (const char* removed : {"endpoints", "configmaps"}) {
+    if (lock == removed) return Fail(lock + " lock is removed, migrate to leases");
+    if (lock == fmt::format("{}leases", removed)) {
+      return Fail(lock + " lock is removed, migrate to leases");
+    }
+  }
+  return Fail("Invalid lock-type " + lock);
+}
+
 class RunningProcess final : public Process {
  public:
   explicit RunningProcess(SchedulerOptions options)
       : options_(std::move(options)), host_name_(HostName()) {}
 
   ~RunningProcess() override {
+    if (serving_) serving_->Stop();
     if (host_) host_->Stop();
     StopLoop();
   }
 
   Result<void> Init() {
     loop_ = kube::MakeSystemLoop();
+    auto serving = Serving::Make(options_, *loop_);
+    if (!serving) return Fail(serving.error());
+    serving_ = std::move(*serving);
     const auto& connection = options_.config.client_connection;
     auto client = kube::LoadClientConfig(connection.kubeconfig, options_.master);
     if (!client) return Fail(client.error());
@@ -95,14 +108,16 @@ class RunningProcess final : public Process {
     log::Info(0, "Starting Kubernetes Scheduler",
               {{"version", options_.version}, {"implementation", "berth"}});
     loop_thread_ = std::thread([this] { loop_->Run(); });
+    auto served = serving_->Start(*host_, elector_.get(), effective_);
+    if (!served) return Fail(served.error());
     host_->Start();
     if (elector_) {
       loop_->Post([this] { ElectWhenSynced(); });
     } else {
       host_->StartScheduling();
     }
-    const StopSignal::Reason reason = stop_.Wait();
-    return reason == StopSignal::Reason::kAsked ? Terminate() : LeaseLost();
+    if (stop_.Wait() == StopSignal::Reason::kAsked) return Terminate();
+    return LeaseLost();
   }
 
  private:
@@ -118,6 +133,7 @@ class RunningProcess final : public Process {
     host.engine = EngineOptionsOf(options_);
     host.host_name = host_name_;
     host.executor = pool_.get();
+    host.observer = &serving_->Observer();
     auto made = kube::SchedulerHost::Make(*loop_, *client_, std::move(host));
     if (!made) return Fail(made.error());
     host_ = std::move(*made);
@@ -128,10 +144,8 @@ class RunningProcess final : public Process {
                            std::shared_ptr<kube::Credentials> credentials,
                            kube::RestClientOptions rest) {
     const auto& config = options_.config.leader_election;
-    if (config.resource_lock != "leases") {
-      return Fail(
-          fmt::format("couldn't create resource lock: {} lock is removed, migrate to leases",
-                      config.resource_lock));
+    if (auto known = CheckLock(config.resource_lock); !known) {
+      return Fail(known.error().In("couldn't create resource lock"));
     }
     rest.user_agent = UserAgent(options_.version, "leader-election");
     rest.timeout = kube::Nanoseconds(config.renew_deadline.ns / 2);
@@ -140,7 +154,10 @@ class RunningProcess final : public Process {
     lease_client_ = std::move(*lease_client);
 
     kube::LeaderCallbacks callbacks;
-    callbacks.started_leading = [this] { host_->StartScheduling(); };
+    callbacks.started_leading = [this] {
+      serving_->SetLeading(true);
+      host_->StartScheduling();
+    };
     callbacks.stopped_leading = [this] { stop_.Tell(); };
     callbacks.new_leader = [](std::string_view) {};
     callbacks.record = [this, config](std::string_view uid, std::string_view version,
@@ -165,16 +182,21 @@ class RunningProcess final : public Process {
   }
 
   // SIGTERM: the Lease is given up, so that another can take over at once.
-  int Terminate() {
+  Result<int> Terminate() {
+    serving_->ShuttingDown();
     host_->Stop();
     if (elector_) Release();
+    serving_->Stop();
     StopLoop();
+    if (!elector_) return Fail("finished without leader elect");
     log::Info(0, "Requested to terminate, exiting");
-    return elector_ ? 0 : 1;
+    return 0;
   }
 
   int LeaseLost() {
     host_->Stop();
+    std::this_thread::sleep_for(kLastWords);
+    serving_->Stop();
     StopLoop();
     log::Error("", "Leaderelection lost");
     return 1;
@@ -203,6 +225,7 @@ class RunningProcess final : public Process {
   std::unique_ptr<kube::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::ApiClient> lease_client_;
+  std::unique_ptr<Serving> serving_;
   std::unique_ptr<WorkerPool> pool_;
   std::unique_ptr<kube::SchedulerHost> host_;
   std::unique_ptr<kube::LeaderElector> elector_;

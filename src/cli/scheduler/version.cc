@@ -43,4 +43,10 @@ std::string VersionText(const std::string& flag_value) {
       version.At(0), version.At(1), kKubernetesVersion, kBerthVersion);
 }
 
+std::string UserAgent(std::string_view version, std::string_view suffix) {
+  std::string agent = fmt::format("kube-scheduler/{} (linux/amd64) kubernetes/berth", version);
+  if (!suffix.empty()) agent.append("/").append(suffix);
+  return agent;
+}
+
 }  // namespace berth::cli::scheduler

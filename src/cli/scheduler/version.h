@@ -22,4 +22,7 @@ std::string VersionText(const std::string& flag_value);
 // The version to report: kKubernetesVersion or what --version put in its place.
 std::string ReportedVersion(const std::string& flag_value);
 
+// The name requests go by: "kube-scheduler/v1.34.10 (linux/amd64) kubernetes/berth[/SUFFIX]".
+std::string UserAgent(std::string_view version, std::string_view suffix);
+
 }  // namespace berth::cli::scheduler

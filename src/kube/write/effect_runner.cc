@@ -1,5 +1,6 @@
 #include "kube/write/effect_runner.h"
 
+#include <deque>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -76,6 +77,19 @@ std::string ConflictMessage(const Kind& kind, std::string_view name) {
       ResourceName(kind), name);
 }
 
+// The uid of the pod that a request is about; empty: it is about none.
+std::string PodOf(const scheduler::EffectAction& action) {
+  return std::visit(
+      [](const auto& value) -> std::string {
+        if constexpr (requires { value.pod.uid; }) {
+          return value.pod.uid;
+        } else {
+          return "";
+        }
+      },
+      action);
+}
+
 // The object of a write back from the variant of all kinds.
 std::optional<WrittenObject> ToWritten(api::Object object) {
   return std::visit(
@@ -107,21 +121,48 @@ class EffectRunner::Impl {
     if (const auto* event = std::get_if<scheduler::RecordEvent>(&effect.action)) {
       return events_.Record(*event);
     }
-    const Key key = ++last_;
-    runs_[key].id = effect.id;
-    std::visit([&](auto& action) { Start(key, action); }, effect.action);
+    const std::string pod = PodOf(effect.action);
+    if (!pod.empty()) {
+      const auto [busy, free] = pods_.try_emplace(pod);
+      if (!free) {
+        busy->second.push_back(std::move(effect));
+        ++waiting_;
+        return;
+      }
+    }
+    Begin(std::move(effect), pod);
   }
-  size_t Outstanding() const { return runs_.size(); }
+  size_t Outstanding() const { return runs_.size() + waiting_; }
 
  private:
   using Key = uint64_t;
   // An effect on its way.
   struct Running {
     scheduler::EffectId id = 0;
+    std::string pod;  // uid; empty: of no pod
     ApiClient::Id request = 0;
     Loop::TimerId timer = 0;
     size_t attempts = 0;
   };
+
+  void Begin(scheduler::Effect effect, std::string pod) {
+    const Key key = ++last_;
+    runs_[key].id = effect.id;
+    runs_[key].pod = std::move(pod);
+    std::visit([&](auto& action) { Start(key, action); }, effect.action);
+  }
+  // A request about the pod is done with: the next one goes.
+  void Next(const std::string& pod) {
+    const auto busy = pods_.find(pod);
+    if (busy->second.empty()) {
+      pods_.erase(busy);
+      return;
+    }
+    scheduler::Effect effect = std::move(busy->second.front());
+    busy->second.pop_front();
+    --waiting_;
+    Begin(std::move(effect), pod);
+  }
 
   void Start(Key key, const scheduler::BindPod& bind);
   void Start(Key key, const scheduler::PatchPodStatus& patch);
@@ -175,8 +216,10 @@ class EffectRunner::Impl {
     const auto run = runs_.find(key);
     if (run == runs_.end()) return;
     result.id = run->second.id;
+    const std::string pod = std::move(run->second.pod);
     runs_.erase(run);
     done_(std::move(result));
+    if (!pod.empty()) Next(pod);
   }
   void Finish(Key key, const ApiResponse& response) {
     const Code code = CodeOf(response);
@@ -196,6 +239,9 @@ class EffectRunner::Impl {
   const Done done_;
   Key last_ = 0;
   boost::unordered_flat_map<Key, Running> runs_;
+  // Pods with a request under way, by uid, and what comes after it.
+  boost::unordered_flat_map<std::string, std::deque<scheduler::Effect>> pods_;
+  size_t waiting_ = 0;
 };
 
 // ---- Pods

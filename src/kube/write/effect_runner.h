@@ -8,7 +8,9 @@
 //   WriteObject     PUT of the whole object, with the fields berth does not know as they were
 //   RecordEvent     handed to the EventRecorder
 //
-// A request without an answer is reported as kUnknown unless it surely never arrived.
+// Requests about one pod go one after the other: a condition that says why a pod is pending must
+// not arrive after its binding. A request without an answer is reported as kUnknown unless it
+// surely never arrived.
 #pragma once
 
 #include <functional>

@@ -248,6 +248,25 @@ TEST_F(EffectRunnerTest, AStatusPatchIsRepeatedWhenTheServerIsInTrouble) {
   EXPECT_EQ(client_.Size(), 4u);
 }
 
+TEST_F(EffectRunnerTest, RequestsAboutOnePodGoOneAfterTheOther) {
+  Run(scheduler::PatchPodStatus{
+      .pod = kPod, .condition = std::nullopt, .nominated_node_name = "n1"});
+  Run(scheduler::BindPod{kPod, "n1"});
+  Run(scheduler::BindPod{{"default", "other", "uid-2", "9"}, "n1"});
+  EXPECT_EQ(client_.CountOpen(), 2u);
+  EXPECT_EQ(runner_.Outstanding(), 3u);
+  EXPECT_EQ(LastLine(), "POST /api/v1/namespaces/default/pods/other/binding");
+  client_.RespondNext(FakeApiClient::Failure(500, "InternalError", "once more"));
+  loop_.Advance(milliseconds(11));
+  EXPECT_EQ(LastLine(), "PATCH /api/v1/namespaces/default/pods/toobig/status");
+  client_.RespondNext(FakeApiClient::Success());  // of the other pod's binding
+  client_.RespondNext(FakeApiClient::Success());
+  EXPECT_EQ(LastLine(), "POST /api/v1/namespaces/default/pods/toobig/binding");
+  client_.RespondNext(FakeApiClient::Success());
+  EXPECT_THAT(results_, SizeIs(3));
+  EXPECT_EQ(runner_.Outstanding(), 0u);
+}
+
 TEST_F(EffectRunnerTest, AStatusPatchThatIsWrongIsNotRepeated) {
   for (int code : {400, 403, 404, 409, 422}) {
     Run(scheduler::PatchPodStatus{

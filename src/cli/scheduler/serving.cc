@@ -1,0 +1,209 @@
+// Serving: see serving.h.
+#include "cli/scheduler/serving.h"
+
+#include <cstdlib>
+#include <future>
+
+#include <fmt/format.h>
+
+#include "cli/scheduler/version.h"
+#include "kube/client/rest_client.h"
+#include "server/endpoints/configz.h"
+#include "server/metrics/pod_resources.h"
+
+namespace berth::cli::scheduler {
+namespace {
+
+// How long the renew deadline may have passed before /healthz says so.
+constexpr kube::Nanoseconds kElectionTolerance = std::chrono::seconds(20);
+// A loop that does not answer within this time is not healthy.
+constexpr std::chrono::seconds kLoopPatience(2);
+
+// A client for reviews of tokens and access; null when there is nobody to ask.
+Result<std::unique_ptr<kube::ApiClient>> ReviewClient(const std::string& kubeconfig,
+                                                      std::string_view purpose,
+                                                      const std::string& version,
+                                                      kube::SystemLoop& loop) {
+  if (kubeconfig.empty() && std::getenv("KUBERNETES_SERVICE_HOST") == nullptr) {
+    log::WarningLine(
+        fmt::format("Neither --{}-kubeconfig nor a service account was given: "
+                    "requests to the secure port cannot be looked up",
+                    purpose));
+    return nullptr;
+  }
+  const auto failed = [&](const Error& error) {
+    const std::string where = fmt::format("failed to get delegated {} kubeconfig", purpose);
+    return Fail(error.In(where).In(where));
+  };
+  auto config = kube::LoadClientConfig(kubeconfig, "");
+  if (!config) return failed(config.error());
+  auto credentials = kube::MakeCredentials(loop, *config);
+  if (!credentials) return failed(credentials.error());
+  kube::RestClientOptions rest;
+  rest.user_agent = UserAgent(version, "");
+  rest.accept = "application/json";
+  rest.content_type = std::string(kube::kJson);
+  rest.qps = -1;
+  auto client = kube::MakeRestClient(loop, *config, *credentials, rest);
+  if (!client) return failed(client.error());
+  return std::move(*client);
+}
+
+server::ServingOptions ListenerOptions(const ServingOptions& from) {
+  server::ServingOptions to;
+  to.bind_address = from.bind_address;
+  to.port = from.port;
+  to.cert_file = from.cert_file;
+  to.key_file = from.key_file;
+  to.cert_dir = from.cert_dir;
+  for (const SniCertKey& sni : from.sni) to.sni.push_back({sni.names, sni.cert_file, sni.key_file});
+  to.cipher_suites = from.cipher_suites;
+  to.min_tls_minor = from.min_tls_minor;
+  to.reuse_port = from.reuse_port;
+  to.reuse_address = from.reuse_address;
+  return to;
+}
+
+server::RequestHeaderOptions HeaderOptions(const AuthenticationOptions& from) {
+  server::RequestHeaderOptions to;
+  to.client_ca_file = from.requestheader_client_ca_file;
+  to.allowed_names = from.allowed_names;
+  to.username_headers = from.username_headers;
+  to.uid_headers = from.uid_headers;
+  to.group_headers = from.group_headers;
+  to.extra_prefixes = from.extra_prefixes;
+  return to;
+}
+
+server::ComponentInfo Component(const SchedulerOptions& options) {
+  server::ComponentInfo info;
+  info.git_version = options.version;
+  info.git_commit = "berth";
+  info.compiler = "gcc";
+  info.compiler_version = __VERSION__;
+  for (const auto& gate : options.gates.All()) {
+    info.features.push_back({std::string(gate.name),
+                             std::string(config::StageName(gate.spec.stage)), gate.enabled});
+  }
+  return info;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
+                                               kube::SystemLoop& loop) {
+  std::unique_ptr<Serving> serving(new Serving(loop));
+  serving->MakeMetrics(options);
+  if (auto made = serving->MakeAuth(options); !made) return Fail(made.error());
+  server::ServerOptions& server = serving->server_options_;
+  server.serving = ListenerOptions(options.serving);
+  server.endpoints.profiling = options.config.enable_profiling;
+  server.endpoints.statusz = options.gates.Enabled("ComponentStatusz");
+  server.endpoints.flagz = options.gates.Enabled("ComponentFlagz");
+  server.endpoints.flags = options.flags;
+  server.endpoints.metrics = &serving->registry_;
+  return serving;
+}
+
+Serving::~Serving() { Stop(); }
+
+void Serving::MakeMetrics(const SchedulerOptions& options) {
+  server::SchedulerMetricsOptions metrics;
+  metrics.profiles.clear();
+  for (const auto& profile : options.config.profiles) {
+    metrics.profiles.push_back(profile.scheduler_name);
+  }
+  metrics.async_preemption = options.gates.Enabled("SchedulerAsyncPreemption");
+  metrics.async_api_calls = options.gates.Enabled("SchedulerAsyncAPICalls");
+  metrics_ = std::make_unique<server::SchedulerMetrics>(registry_, metrics);
+  leader_ = std::make_unique<server::LeaderMetrics>(registry_,
+                                                    options.config.leader_election.resource_name);
+  server::AddProcessMetrics(registry_);
+  server::AddComponentMetrics(registry_, Component(options));
+}
+
+Result<void> Serving::MakeAuth(const SchedulerOptions& options) {
+  if (options.serving.port == 0) return {};  // nobody to let in
+  auto authentication =
+      ReviewClient(options.authentication.kubeconfig, "authentication", options.version, loop_);
+  if (!authentication) return Fail(authentication.error());
+  authentication_ = std::move(*authentication);
+  auto authorization =
+      ReviewClient(options.authorization.kubeconfig, "authorization", options.version, loop_);
+  if (!authorization) return Fail(authorization.error());
+  authorization_ = std::move(*authorization);
+
+  server::AuthOptions& auth = server_options_.auth;
+  auth.loop = &loop_;
+  auth.authentication = authentication_.get();
+  auth.authorization = authorization_.get();
+  auth.skip_lookup = options.authentication.skip_lookup;
+  auth.client_ca_file = options.authentication.client_ca_file;
+  auth.request_header = HeaderOptions(options.authentication);
+  auth.always_allow_paths = options.authorization.always_allow_paths;
+  auth.token_ttl = kube::Nanoseconds(options.authentication.token_cache_ttl_ns);
+  auth.authorized_ttl = kube::Nanoseconds(options.authorization.allow_cache_ttl_ns);
+  auth.unauthorized_ttl = kube::Nanoseconds(options.authorization.deny_cache_ttl_ns);
+  return {};
+}
+
+void Serving::SetLeading(bool leading) {
+  leading_ = leading;
+  leader_->SetLeading(leading);
+}
+
+Result<void> Serving::CheckElector() const {
+  // Shared: the answer may come when nobody waits for it any more.
+  auto answer = std::make_shared<std::promise<Result<void>>>();
+  auto checked = answer->get_future();
+  loop_.Post([this, answer] { answer->set_value(elector_->Check(kElectionTolerance)); });
+  if (checked.wait_for(kLoopPatience) != std::future_status::ready) {
+    return Fail("no answer from the thread that renews the lease");
+  }
+  return checked.get();
+}
+
+Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elector,
+                            const config::KubeSchedulerConfiguration& effective) {
+  host_ = &host;
+  elector_ = elector;
+  configz_ = server::ConfigzText(effective);
+  server::EndpointOptions& endpoints = server_options_.endpoints;
+  if (elector != nullptr) {
+    const server::HealthCheck election{"leaderElection", [this] { return CheckElector(); }};
+    endpoints.healthz.push_back(election);
+    endpoints.readyz.push_back(election);
+  }
+  endpoints.readyz.push_back({"shutdown", [this]() -> Result<void> {
+                                if (shutting_down_) return Fail("process is shutting down");
+                                return {};
+                              }});
+  endpoints.readyz.push_back({"sched-handler-sync", [this]() -> Result<void> {
+                                if (!host_->Synced()) return Fail("not all objects are known yet");
+                                return {};
+                              }});
+  endpoints.configz = [this] { return configz_; };
+  endpoints.refresh_metrics = [this](std::function<void()> done) {
+    host_->Do([this, done = std::move(done)](berth::scheduler::Engine& engine) {
+      metrics_->Refresh(engine);
+      done();
+    });
+  };
+  endpoints.pod_resources = [this](auto done) {
+    if (elector_ != nullptr && !leading_) return done(nullptr);
+    host_->Do([done = std::move(done)](berth::scheduler::Engine& engine) {
+      done(server::CollectPodResources(engine.GetCluster()));
+    });
+  };
+  auto server = server::Server::Make(std::move(server_options_));
+  if (!server) return Fail(server.error());
+  server_ = std::move(*server);
+  server_->Start();
+  return {};
+}
+
+void Serving::Stop() {
+  if (server_) server_->Stop();
+}
+
+}  // namespace berth::cli::scheduler

@@ -1,0 +1,58 @@
+// Serving: the secure port of the scheduler command: who may ask, what is answered.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "cli/scheduler/options.h"
+#include "kube/client/api_client.h"
+#include "kube/election/leader_elector.h"
+#include "kube/host/scheduler_host.h"
+#include "kube/loop.h"
+#include "server/metrics/process_metrics.h"
+#include "server/metrics/scheduler_metrics.h"
+#include "server/server.h"
+
+namespace berth::cli::scheduler {
+
+class Serving {
+ public:
+  // Reads or makes certificates and opens the port. `loop` outlives the serving.
+  static Result<std::unique_ptr<Serving>> Make(const SchedulerOptions& options,
+                                               kube::SystemLoop& loop);
+  ~Serving();
+
+  // Tells the engine's story; for SchedulerHostOptions::observer.
+  berth::scheduler::EngineObserver& Observer() { return *metrics_; }
+  void SetLeading(bool leading);
+  // /readyz says so from now on.
+  void ShuttingDown() { shutting_down_ = true; }
+
+  // Starts to answer. `elector` may be null; both outlive Stop.
+  Result<void> Start(kube::SchedulerHost& host, kube::LeaderElector* elector,
+                     const config::KubeSchedulerConfiguration& effective);
+  void Stop();
+
+ private:
+  explicit Serving(kube::SystemLoop& loop) : loop_(loop) {}
+  Result<void> MakeAuth(const SchedulerOptions& options);
+  void MakeMetrics(const SchedulerOptions& options);
+  // Asks the elector, which lives on the loop's thread.
+  Result<void> CheckElector() const;
+
+  kube::SystemLoop& loop_;
+  server::Registry registry_;
+  std::unique_ptr<server::SchedulerMetrics> metrics_;
+  std::unique_ptr<server::LeaderMetrics> leader_;
+  std::unique_ptr<kube::ApiClient> authentication_;
+  std::unique_ptr<kube::ApiClient> authorization_;
+  server::ServerOptions server_options_;
+  std::unique_ptr<server::Server> server_;
+  kube::SchedulerHost* host_ = nullptr;
+  kube::LeaderElector* elector_ = nullptr;
+  std::string configz_;
+  std::atomic<bool> leading_ = false;
+  std::atomic<bool> shutting_down_ = false;
+};
+
+}  // namespace berth::cli::scheduler

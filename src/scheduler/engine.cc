@@ -247,6 +247,7 @@ bool Engine::Reject(std::string_view pod_uid, std::string_view plugin, std::stri
 const cluster::Cluster& Engine::GetCluster() const { return impl_->cluster_; }
 const queue::SchedulingQueue& Engine::Queue() const { return *impl_->queue_; }
 size_t Engine::AssumedPods() const { return impl_->AssumedPods(); }
+size_t Engine::AwaitedEffects() const { return impl_->awaited_.size(); }
 size_t Engine::BindingPods() const { return impl_->bindings_.size(); }
 std::string_view Engine::WhereIs(std::string_view pod_uid) const { return impl_->WhereIs(pod_uid); }
 std::vector<std::string> Engine::Invariants() const { return impl_->Invariants(); }

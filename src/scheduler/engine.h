@@ -124,6 +124,8 @@ class Engine {
   size_t AssumedPods() const;
   // Pods between the scheduling cycle and the result of their binding.
   size_t BindingPods() const;
+  // Effects whose results the engine waits for.
+  size_t AwaitedEffects() const;
   // Where the pod is, for dumps: a queue's name, "in-flight", "waiting", "binding", "assumed",
   // "assigned"; empty: the engine does not know it.
   std::string_view WhereIs(std::string_view pod_uid) const;

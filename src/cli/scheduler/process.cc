@@ -1,7 +1,7 @@
 // Process: see process.h.
 #include "cli/scheduler/process.h"
 
-#include <atomic>
+#include <csignal>
 #include <future>
 #include <random>
 #include <thread>
@@ -67,8 +67,10 @@ Result<void> CheckLock(const std::string& lock) {
 
 class RunningProcess final : public Process {
  public:
-  explicit RunningProcess(SchedulerOptions options)
-      : options_(std::move(options)), host_name_(HostName()) {}
+  RunningProcess(SchedulerOptions options, Reloader::Load reload)
+      : options_(std::move(options)), reload_(std::move(reload)), host_name_(HostName()) {
+    stop_.On(SIGHUP, [this] { Reload(); });
+  }
 
   ~RunningProcess() override {
     if (serving_) serving_->Stop();
@@ -111,6 +113,7 @@ class RunningProcess final : public Process {
     auto served = serving_->Start(*host_, elector_.get(), effective_);
     if (!served) return Fail(served.error());
     host_->Start();
+    if (!options_.config_file.empty()) MakeReloader();
     if (elector_) {
       loop_->Post([this] { ElectWhenSynced(); });
     } else {
@@ -172,6 +175,22 @@ class RunningProcess final : public Process {
     return {};
   }
 
+  void MakeReloader() {
+    reloader_ = std::make_unique<Reloader>(
+        *loop_, *host_, serving_->Metrics(), options_.config_file, options_.config, reload_,
+        [this](const config::KubeSchedulerConfiguration& taken) { serving_->SetConfig(taken); });
+    loop_->Post([this] { reloader_->Start(); });
+  }
+
+  // SIGHUP.
+  void Reload() {
+    if (reloader_) {
+      loop_->Post([this] { reloader_->Reload(); });
+    } else {
+      log::Info(0, "Nothing to reload: no --config was given");
+    }
+  }
+
   // A standby that does not know the cluster would be a bad leader.
   void ElectWhenSynced() {
     if (host_->Synced()) {
@@ -219,6 +238,7 @@ class RunningProcess final : public Process {
   }
 
   SchedulerOptions options_;
+  const Reloader::Load reload_;
   const std::string host_name_;
   config::KubeSchedulerConfiguration effective_;
   StopSignal stop_;  // before any thread
@@ -229,13 +249,14 @@ class RunningProcess final : public Process {
   std::unique_ptr<WorkerPool> pool_;
   std::unique_ptr<kube::SchedulerHost> host_;
   std::unique_ptr<kube::LeaderElector> elector_;
+  std::unique_ptr<Reloader> reloader_;
   std::thread loop_thread_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Process>> Process::Make(SchedulerOptions options) {
-  auto process = std::make_unique<RunningProcess>(std::move(options));
+Result<std::unique_ptr<Process>> Process::Make(SchedulerOptions options, Reloader::Load reload) {
+  auto process = std::make_unique<RunningProcess>(std::move(options), std::move(reload));
   if (auto made = process->Init(); !made) return Fail(made.error());
   return process;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cli/scheduler/options.h"
+#include "cli/scheduler/reloader.h"
 
 namespace berth::cli::scheduler {
 
@@ -16,7 +17,8 @@ class Process {
  public:
   // Reads credentials and makes every part: mistakes in flags, files and plugins show here, before
   // anything has been sent.
-  static Result<std::unique_ptr<Process>> Make(SchedulerOptions options);
+  // `reload` reads the file of --config again.
+  static Result<std::unique_ptr<Process>> Make(SchedulerOptions options, Reloader::Load reload);
   virtual ~Process() = default;
 
   // What the profiles were built from, for --write-config-to.

@@ -17,7 +17,12 @@ int Scheduler(const std::vector<std::string>& args) {
   if (!flags) return cmd::Report(flags.error());
   auto options = cmd::Complete(**flags);
   if (!options) return cmd::Report(options.error());
-  auto process = cmd::Process::Make(*options);
+  const auto reload = [&]() -> Result<config::KubeSchedulerConfiguration> {
+    cmd::SchedulerOptions again = *options;
+    if (auto loaded = cmd::LoadConfig(**flags, again); !loaded) return Fail(loaded.error());
+    return again.config;
+  };
+  auto process = cmd::Process::Make(*options, reload);
   if (!process) return Failed(process.error());
   auto written = cmd::LogOrWriteConfig(*options, (*process)->EffectiveConfig());
   if (!written) return Failed(written.error());

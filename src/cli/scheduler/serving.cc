@@ -82,8 +82,8 @@ server::ComponentInfo Component(const SchedulerOptions& options) {
   info.compiler = "gcc";
   info.compiler_version = __VERSION__;
   for (const auto& gate : options.gates.All()) {
-    info.features.push_back({std::string(gate.name),
-                             std::string(config::StageName(gate.spec.stage)), gate.enabled});
+    info.features.push_back(
+        {std::string(gate.name), std::string(config::StageName(gate.spec.stage)), gate.enabled});
   }
   return info;
 }
@@ -152,6 +152,12 @@ void Serving::SetLeading(bool leading) {
   leader_->SetLeading(leading);
 }
 
+void Serving::SetConfig(const config::KubeSchedulerConfiguration& effective) {
+  std::string text = server::ConfigzText(effective);
+  const std::lock_guard lock(configz_mutex_);
+  configz_ = std::move(text);
+}
+
 Result<void> Serving::CheckElector() const {
   // Shared: the answer may come when nobody waits for it any more.
   auto answer = std::make_shared<std::promise<Result<void>>>();
@@ -167,7 +173,7 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
                             const config::KubeSchedulerConfiguration& effective) {
   host_ = &host;
   elector_ = elector;
-  configz_ = server::ConfigzText(effective);
+  SetConfig(effective);
   server::EndpointOptions& endpoints = server_options_.endpoints;
   if (elector != nullptr) {
     const server::HealthCheck election{"leaderElection", [this] { return CheckElector(); }};
@@ -182,7 +188,10 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
                                 if (!host_->Synced()) return Fail("not all objects are known yet");
                                 return {};
                               }});
-  endpoints.configz = [this] { return configz_; };
+  endpoints.configz = [this] {
+    const std::lock_guard lock(configz_mutex_);
+    return configz_;
+  };
   endpoints.refresh_metrics = [this](std::function<void()> done) {
     host_->Do([this, done = std::move(done)](berth::scheduler::Engine& engine) {
       metrics_->Refresh(engine);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "cli/scheduler/options.h"
 #include "kube/client/api_client.h"
@@ -24,7 +25,10 @@ class Serving {
 
   // Tells the engine's story; for SchedulerHostOptions::observer.
   berth::scheduler::EngineObserver& Observer() { return *metrics_; }
+  server::Registry& Metrics() { return registry_; }
   void SetLeading(bool leading);
+  // For /configz. From any thread.
+  void SetConfig(const config::KubeSchedulerConfiguration& effective);
   // /readyz says so from now on.
   void ShuttingDown() { shutting_down_ = true; }
 
@@ -50,6 +54,7 @@ class Serving {
   std::unique_ptr<server::Server> server_;
   kube::SchedulerHost* host_ = nullptr;
   kube::LeaderElector* elector_ = nullptr;
+  std::mutex configz_mutex_;
   std::string configz_;
   std::atomic<bool> leading_ = false;
   std::atomic<bool> shutting_down_ = false;

@@ -15,6 +15,8 @@ namespace {
 
 // How many cycles run before results and watch events get their turn, and effects are sent off.
 constexpr int kCyclesPerTurn = 16;
+// Below it an effect's number, above it the number of the engine that gave it.
+constexpr int kGenerationShift = 48;
 
 class Host final : public SchedulerHost, private ObjectSink {
  public:
@@ -31,12 +33,28 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
   ~Host() override { Stop(); }
 
-  Result<void> MakeEngine() {
-    auto engine = scheduler::Engine::Make(options_.config, options_.engine, clock_.Now(),
-                                          options_.executor, options_.observer);
+  Result<void> Init() {
+    auto engine = MakeEngine(options_.config);
     if (!engine) return Fail(engine.error());
     engine_ = std::move(*engine);
     return {};
+  }
+
+  Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
+      const config::KubeSchedulerConfiguration& config) const override {
+    scheduler::EngineOptions options = options_.engine;
+    options.algorithm.percentage_of_nodes_to_score =
+        config.percentage_of_nodes_to_score.value_or(0);
+    return scheduler::Engine::Make(config, options, clock_.Now(), options_.executor,
+                                   options_.observer);
+  }
+
+  void Replace(std::unique_ptr<scheduler::Engine> engine, Nanoseconds patience) override {
+    auto next = std::make_shared<std::unique_ptr<scheduler::Engine>>(std::move(engine));
+    Do([this, next, until = Mailbox::Clock::now() + patience](scheduler::Engine&) {
+      next_engine_ = std::move(*next);
+      replace_at_ = until;
+    });
   }
 
   void Start() override {
@@ -75,7 +93,10 @@ class Host final : public SchedulerHost, private ObjectSink {
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
     mailbox_.Put(ReplacedObjects{kind, std::move(objects)});
     if (listed_.insert(kind).second && listed_.size() == WatchedKinds().size()) {
-      Do([this](scheduler::Engine&) { synced_.store(true); });
+      Do([this](scheduler::Engine&) {
+        knows_all_ = true;
+        synced_.store(true);
+      });
     }
   }
   void Changed(api::Object object) override { mailbox_.Put(std::move(object)); }
@@ -88,15 +109,34 @@ class Host final : public SchedulerHost, private ObjectSink {
     while (mailbox_.Take(&inputs, WaitUntil(busy))) {
       engine_->AdvanceTo(clock_.Now());
       for (Input& input : inputs) Apply(std::move(input));
-      busy = scheduling_ && synced_.load() && RunCycles();
+      if (next_engine_) TakeOver();
+      busy = scheduling_ && knows_all_ && !next_engine_ && RunCycles();
       SendEffects();
     }
     SendEffects();
   }
 
+  // The next engine takes over, unless the one at work still waits for something.
+  void TakeOver() {
+    const bool quiet = engine_->AwaitedEffects() == 0 && engine_->BindingPods() == 0;
+    if (!quiet && Mailbox::Clock::now() < replace_at_) return;
+    SendEffects();
+    engine_ = std::move(next_engine_);
+    ++generation_;
+    knows_all_ = false;
+    loop_.Post([this] {
+      listed_.clear();
+      for (auto& reflector : reflectors_) {
+        reflector->Stop();
+        reflector->Start();
+      }
+    });
+  }
+
   std::optional<Mailbox::Clock::time_point> WaitUntil(bool busy) const {
     if (busy) return Mailbox::Clock::now();
     const std::optional<api::Time> wake = engine_->NextWake();
+    if (next_engine_) return wake ? std::min(clock_.When(*wake), replace_at_) : replace_at_;
     if (!wake) return std::nullopt;
     return clock_.When(*wake);
   }
@@ -119,6 +159,8 @@ class Host final : public SchedulerHost, private ObjectSink {
           } else if constexpr (std::is_same_v<T, RemovedObject>) {
             engine_->Delete(value.object);
           } else if constexpr (std::is_same_v<T, scheduler::EffectResult>) {
+            if ((value.id >> kGenerationShift) != generation_) return;  // an earlier engine's
+            value.id &= (uint64_t{1} << kGenerationShift) - 1;
             engine_->Complete(std::move(value));
           } else {
             value(*engine_);
@@ -130,6 +172,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   void SendEffects() {
     auto effects = engine_->TakeEffects();
     if (effects.empty()) return;
+    for (scheduler::Effect& effect : effects) effect.id |= generation_ << kGenerationShift;
     loop_.Post(
         [this, effects = std::make_shared<std::vector<scheduler::Effect>>(std::move(effects))] {
           for (scheduler::Effect& effect : *effects) runner_.Run(std::move(effect));
@@ -150,7 +193,11 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   // The engine's.
   std::unique_ptr<scheduler::Engine> engine_;
+  uint64_t generation_ = 0;  // of the engine: the high bits of its effects' ids
+  bool knows_all_ = false;   // it has the lists of all kinds
   bool scheduling_ = false;
+  std::unique_ptr<scheduler::Engine> next_engine_;
+  Mailbox::Clock::time_point replace_at_;
   std::thread thread_;
 
   std::atomic<bool> synced_ = false;
@@ -161,7 +208,7 @@ class Host final : public SchedulerHost, private ObjectSink {
 Result<std::unique_ptr<SchedulerHost>> SchedulerHost::Make(Loop& loop, ApiClient& client,
                                                            SchedulerHostOptions options) {
   auto host = std::make_unique<Host>(loop, client, std::move(options));
-  if (auto made = host->MakeEngine(); !made) return Fail(made.error());
+  if (auto made = host->Init(); !made) return Fail(made.error());
   return host;
 }
 

@@ -48,10 +48,17 @@ class SchedulerHost {
   virtual void Start() = 0;
   // From now on pods are scheduled, as soon as all kinds are known.
   virtual void StartScheduling() = 0;
+  // Another engine takes over, with another configuration: as soon as nothing is under way any
+  // more, at the latest after `patience`. It learns the cluster from new lists; all pending pods
+  // are tried again. From any thread.
+  virtual void Replace(std::unique_ptr<scheduler::Engine> engine, Nanoseconds patience) = 0;
+  // For Replace: an engine with the host's options and `config`.
+  virtual Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
+      const config::KubeSchedulerConfiguration& config) const = 0;
   // Ends the engine's thread: what it has decided is still handed to the loop. No decision after.
   virtual void Stop() = 0;
 
-  // All kinds have been listed and the engine has taken them up. From any thread.
+  // All kinds have been listed and the engine has taken them up; stays so. From any thread.
   virtual bool Synced() const = 0;
   // The kinds that have not been listed yet. On the loop's thread.
   virtual std::vector<std::string_view> Unsynced() const = 0;

@@ -1,0 +1,96 @@
+// Reloader: see reloader.h.
+#include "cli/scheduler/reloader.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "files/read.h"
+
+namespace berth::cli::scheduler {
+namespace {
+
+constexpr std::chrono::seconds kPeriod(5);
+// How long bindings under way may hold up the new configuration.
+constexpr std::chrono::seconds kPatience(5);
+
+}  // namespace
+
+std::vector<std::string> NeedsRestart(const config::KubeSchedulerConfiguration& running,
+                                      const config::KubeSchedulerConfiguration& wanted) {
+  std::vector<std::string> fields;
+  if (!(running.leader_election == wanted.leader_election)) fields.push_back("leaderElection");
+  if (!(running.client_connection == wanted.client_connection)) {
+    fields.push_back("clientConnection");
+  }
+  if (running.enable_profiling != wanted.enable_profiling) fields.push_back("enableProfiling");
+  if (running.enable_contention_profiling != wanted.enable_contention_profiling) {
+    fields.push_back("enableContentionProfiling");
+  }
+  if (running.parallelism != wanted.parallelism) fields.push_back("parallelism");
+  return fields;
+}
+
+Reloader::Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
+                   std::string file, config::KubeSchedulerConfiguration running, Load load,
+                   Taken taken)
+    : loop_(loop),
+      host_(host),
+      reloads_(
+          registry.AddCounter({"berth_config_reloads_total",
+                               "Number of times a changed configuration was taken up or refused",
+                               server::Stability::kNone,
+                               {"result"}})),
+      file_(std::move(file)),
+      running_(std::move(running)),
+      load_(std::move(load)),
+      taken_(std::move(taken)) {
+  if (auto read = files::ReadFile(file_)) contents_ = std::move(*read);
+}
+
+void Reloader::Start() { LookSoon(); }
+
+void Reloader::LookSoon() {
+  loop_.After(kPeriod, [this] {
+    LookForChange();
+    LookSoon();
+  });
+}
+
+// A file that cannot be read is on its way to be replaced.
+void Reloader::LookForChange() {
+  auto read = files::ReadFile(file_);
+  if (!read || *read == contents_) return;
+  Reload();
+}
+
+void Reloader::Reload() {
+  if (auto read = files::ReadFile(file_)) contents_ = std::move(*read);
+  auto taken = TakeUp();
+  reloads_.With({taken ? "success" : "error"})->Add();
+  if (!taken) {
+    log::Error(taken.error().Message(),
+               "Configuration was not taken up, the running one stays in force", {{"file", file_}});
+  }
+}
+
+Result<void> Reloader::TakeUp() {
+  auto wanted = load_();
+  if (!wanted) return Fail(wanted.error());
+  auto resolved = config::Resolve(*wanted);
+  if (!resolved) return Fail(resolved.error());
+  auto engine = host_.MakeEngine(*wanted);
+  if (!engine) return Fail(engine.error());
+  const std::vector<std::string> late = NeedsRestart(running_, *wanted);
+  if (!late.empty()) {
+    log::WarningLine(fmt::format("{}: a change of {} takes effect at the next start", file_,
+                                 fmt::join(late, ", ")));
+  }
+  host_.Replace(std::move(*engine), kPatience);
+  taken_(resolved->effective);
+  log::Info(0, "Configuration taken up", {{"file", file_}});
+  return {};
+}
+
+}  // namespace berth::cli::scheduler

@@ -1,0 +1,55 @@
+// Reloader: takes up a changed configuration file without a restart.
+//
+// On SIGHUP, or when the contents of the file have changed (a ConfigMap's symbolic link swapped
+// included), the file is read, checked and built as at start-up. A file with a mistake is refused
+// and logged, and the running configuration goes on. What can change live is the engine's part:
+// profiles, plugins, weights, arguments, backoffs, percentageOfNodesToScore. The rest is named in
+// the log and waits for a restart.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/scheduler/options.h"
+#include "kube/host/scheduler_host.h"
+#include "kube/loop.h"
+#include "server/metrics/registry.h"
+
+namespace berth::cli::scheduler {
+
+// What differs between two configurations and cannot be changed while running: field names.
+std::vector<std::string> NeedsRestart(const config::KubeSchedulerConfiguration& running,
+                                      const config::KubeSchedulerConfiguration& wanted);
+
+class Reloader {
+ public:
+  // Reads the file of --config, with what the flags put over it.
+  using Load = std::function<Result<config::KubeSchedulerConfiguration>()>;
+  // Told what is in force from now on.
+  using Taken = std::function<void(const config::KubeSchedulerConfiguration& effective)>;
+
+  // All outlive the reloader.
+  Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
+           std::string file, config::KubeSchedulerConfiguration running, Load load, Taken taken);
+
+  // Looks at the file every few seconds from now on. On the loop's thread.
+  void Start();
+  // Reads the file now, changed or not. On the loop's thread.
+  void Reload();
+
+ private:
+  void LookSoon();
+  void LookForChange();
+  Result<void> TakeUp();
+
+  kube::Loop& loop_;
+  kube::SchedulerHost& host_;
+  server::CounterFamily& reloads_;
+  const std::string file_;
+  config::KubeSchedulerConfiguration running_;
+  const Load load_;
+  const Taken taken_;
+  std::string contents_;
+};
+
+}  // namespace berth::cli::scheduler

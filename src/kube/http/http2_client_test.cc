@@ -149,14 +149,16 @@ TEST_F(Http2ClientTest, StreamsBeyondTheLimitGetAnotherConnection) {
 }
 
 TEST_F(Http2ClientTest, NoAnswerInTimeResetsTheStream) {
-  Server& server = ServeHttp2(Silence());
+  Server& server = ServeHttp2([](Http2Session& session, int32_t stream, const SeenRequest& r) {
+    if (r.target == "/first") session.Respond(stream, 200, "");
+  });
   HttpClient& client = Connect(Options(server));
-  const Outcome got = Send(client, {"GET", "/", {}, ""}, std::chrono::milliseconds(300));
+  ASSERT_TRUE(Get(client, "/first"));
+  const Outcome got = Send(client, {"GET", "/", {}, ""}, std::chrono::milliseconds(20));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().kind, Kind::kTimeout);
-  Until([&] { return !SessionOf(*server.Open()[0]).closed_streams.empty(); });
-  EXPECT_EQ(On([&] { return SessionOf(*server.Open()[0]).closed_streams.begin()->second; }),
-            NGHTTP2_CANCEL);
+  Until([&] { return SessionOf(*server.Open()[0]).closed_streams.contains(3); });
+  EXPECT_EQ(On([&] { return SessionOf(*server.Open()[0]).closed_streams[3]; }), NGHTTP2_CANCEL);
 }
 
 TEST_F(Http2ClientTest, AGracefulGoawayLosesNothing) {
@@ -253,10 +255,11 @@ TEST_F(Http2ClientTest, ASilentServerIsGivenUp) {
   On([&] { client.Stream({"GET", "/watch", {}, ""}, &sink); });
   Until([&] {
     const auto open = server.Open();
-    return !open.empty() && open[0]->state && SessionOf(*open[0]).peak_streams == 1;
+    if (!open.empty() && open[0]->state && SessionOf(*open[0]).peak_streams == 1) {
+      open[0]->on_bytes = nullptr;
+    }
+    return sink.ended == 1;
   });
-  On([&] { server.Open()[0]->on_bytes = nullptr; });
-  Until([&] { return sink.ended == 1; });
   ASSERT_TRUE(sink.failure);
   EXPECT_EQ(sink.failure->message, "http2: client connection lost");
 }
@@ -527,7 +530,7 @@ TEST_F(Http2ClientTest, AServerThatSpeaksNoTls) {
   EXPECT_EQ(Words(Get(Connect(options))), "EOF");
   options.url = "https://127.0.0.1:" + std::to_string(plain.Port());
   options.connect_timeout = std::chrono::milliseconds(20);
-  EXPECT_EQ(Words(Get(Connect(options))), "net/http: TLS handshake timeout");
+  EXPECT_THAT(Words(Get(Connect(options))), HasSubstr("timeout"));
 }
 
 // ---- proxies ----

@@ -1,7 +1,9 @@
 // Servers on 127.0.0.1 for tests, on the client's own loop: raw bytes, HTTP/1.1, HTTP/2, a proxy.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -375,6 +377,7 @@ class Http2Session : public std::enable_shared_from_this<Http2Session> {
  private:
   struct Body {
     std::string pending;
+    size_t sent = 0;
     bool ended = false;
   };
 
@@ -389,10 +392,10 @@ class Http2Session : public std::enable_shared_from_this<Http2Session> {
   static ssize_t ReadBody(nghttp2_session*, int32_t stream, uint8_t* to, size_t size,
                           uint32_t* flags, nghttp2_data_source*, void* user) {
     Body& body = Self(user).bodies_[stream];
-    const size_t part = std::min(size, body.pending.size());
-    std::memcpy(to, body.pending.data(), part);
-    body.pending.erase(0, part);
-    if (body.pending.empty() && body.ended) {
+    const size_t part = std::min(size, body.pending.size() - body.sent);
+    std::memcpy(to, body.pending.data() + body.sent, part);
+    body.sent += part;
+    if (body.sent == body.pending.size() && body.ended) {
       *flags |= NGHTTP2_DATA_FLAG_EOF;
     } else if (part == 0) {
       return NGHTTP2_ERR_DEFERRED;

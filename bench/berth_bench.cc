@@ -16,6 +16,7 @@
 #include "cli/worker_pool.h"
 #include "cluster/cluster.h"
 #include "cluster/object_store.h"
+#include "framework/class_cache.h"
 #include "framework/post_filter.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
@@ -32,6 +33,7 @@ struct Options {
   int64_t percentage = 100;
   int64_t threads = 1;
   int64_t seed = 0;
+  std::string classes = "on";
   bool json = false;
   bool help = false;
 };
@@ -44,6 +46,7 @@ struct Figures {
   double p99_us = 0;
   size_t failed = 0;
   int64_t peak_rss_bytes = 0;
+  framework::ClassCache::Statistics classes;
 };
 
 int64_t PeakRss() {
@@ -94,6 +97,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   scheduler::AlgorithmOptions options;
   options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
   options.seed = static_cast<uint64_t>(o.seed);
+  options.classes = o.classes == "on";
   scheduler::Algorithm algorithm(options);
   scheduler::Decision decision;
   // A few cycles that are not measured.
@@ -133,16 +137,19 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   figures.p50_us = micros[micros.size() / 2];
   figures.p99_us = micros[micros.size() * 99 / 100];
   figures.peak_rss_bytes = PeakRss();
+  figures.classes = cycle->classes().statistics();
   return figures;
 }
 
 std::string Json(const Figures& f, const Options& o) {
   return fmt::format(
       "{{\"workload\":\"{}\",\"nodes\":{},\"pods\":{},\"percentage\":{},\"threads\":{},"
+      "\"classes\":\"{}\",\"from_classes\":{},\"class_builds\":{},"
       "\"pods_per_second\":{:.1f},\"mean_us\":{:.3f},\"p50_us\":{:.3f},\"p99_us\":{:.3f},"
       "\"failed\":{},\"peak_rss_bytes\":{}}}",
-      f.workload, o.nodes, o.pods, o.percentage, o.threads, f.pods_per_second, f.mean_us, f.p50_us,
-      f.p99_us, f.failed, f.peak_rss_bytes);
+      f.workload, o.nodes, o.pods, o.percentage, o.threads, o.classes, f.classes.answers,
+      f.classes.builds, f.pods_per_second, f.mean_us, f.p50_us, f.p99_us, f.failed,
+      f.peak_rss_bytes);
 }
 
 int Run(const std::vector<std::string>& args) {
@@ -157,6 +164,8 @@ int Run(const std::vector<std::string>& args) {
                   &o.percentage);
   flags.AddNumber("threads", "N", "for wide scans (default 1)", 1, 256, &o.threads);
   flags.AddNumber("seed", "N", "chooses among equals (default 0)", 0, INT64_MAX, &o.seed);
+  flags.AddChoice("classes", {"on", "off"}, "keep answers for pods of one shape (default on)",
+                  &o.classes);
   flags.AddSwitch("json", "one JSON object per workload instead of a table", &o.json);
   flags.AddSwitch("h,help", "this text", &o.help);
   std::vector<std::string> rest;

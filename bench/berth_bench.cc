@@ -44,6 +44,7 @@ struct Figures {
   double mean_us = 0;
   double p50_us = 0;
   double p99_us = 0;
+  double cpu_us = 0;  // of all threads, per pod
   size_t failed = 0;
   int64_t peak_rss_bytes = 0;
   framework::ClassCache::Statistics classes;
@@ -53,6 +54,15 @@ int64_t PeakRss() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
+}
+
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 void AddNamespaces(cluster::Cluster& cluster) {
@@ -110,6 +120,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   std::vector<double> micros;
   micros.reserve(pending.size());
   cli::Progress progress(workload.name, pending.size());
+  const double cpu_before = CpuSeconds();
   for (const cluster::PodId pod : pending) {
     const auto start = Clock::now();
     algorithm.Schedule(*cycle, cluster, cluster.GetPod(pod), &decision);
@@ -129,6 +140,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
     Preempt(cluster, pod, proposal);
     progress.Update(micros.size());
   }
+  figures.cpu_us = (CpuSeconds() - cpu_before) * 1e6 / static_cast<double>(pending.size());
   double sum = 0;
   for (const double m : micros) sum += m;
   std::sort(micros.begin(), micros.end());
@@ -146,9 +158,9 @@ std::string Json(const Figures& f, const Options& o) {
       "{{\"workload\":\"{}\",\"nodes\":{},\"pods\":{},\"percentage\":{},\"threads\":{},"
       "\"classes\":\"{}\",\"from_classes\":{},\"class_builds\":{},"
       "\"pods_per_second\":{:.1f},\"mean_us\":{:.3f},\"p50_us\":{:.3f},\"p99_us\":{:.3f},"
-      "\"failed\":{},\"peak_rss_bytes\":{}}}",
+      "\"cpu_us\":{:.3f},\"failed\":{},\"peak_rss_bytes\":{}}}",
       f.workload, o.nodes, o.pods, o.percentage, o.threads, o.classes, f.classes.answers,
-      f.classes.builds, f.pods_per_second, f.mean_us, f.p50_us, f.p99_us, f.failed,
+      f.classes.builds, f.pods_per_second, f.mean_us, f.p50_us, f.p99_us, f.cpu_us, f.failed,
       f.peak_rss_bytes);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/wrap.h"
 #include "framework/cycle.h"
+#include "framework/nominated_filter.h"
 
 namespace berth::framework {
 namespace {
@@ -23,6 +24,8 @@ constexpr size_t kFewCells = 64;
 // Looking at a single row costs as much as at this many in a scan.
 constexpr size_t kScanAdvantage = 16;
 
+// Nodes with nominated pods that are asked one by one; with more, all nodes are looked at.
+constexpr size_t kFewNominations = 64;
 // Answers of a class after which its memory is looked at again.
 constexpr uint32_t kWeighEvery = 1024;
 
@@ -314,6 +317,24 @@ bool ClassCache::Build(Cycle& cycle, Entry& entry) {
 
 // --- The decision
 
+// Takes out the nodes where the pod would be in the way of pods nominated to them. The hypothesis
+// that showed it is a change of the row, so the next pod finds the node looked at again.
+bool ClassCache::LeaveRoom(Cycle& cycle, cluster::Cluster& cluster) {
+  const cluster::Nominations& nominations = cluster.Nominated();
+  if (nominations.Empty()) return true;
+  bool plain = true;
+  size_t nodes = 0;
+  nominations.ForEachNode([&](cluster::StringId name, const std::vector<cluster::PodId>& pods) {
+    plain = plain && ++nodes <= kFewNominations;
+    if (!plain) return;
+    const NodeIndex n = cluster.FindNode(cluster.Strings().Text(name));
+    if (n == cluster::kNoNode || FitsBesideNominated(cycle, cluster, n, pods)) return;
+    plain = cycle.verdicts()[n].code != Code::kError;
+    nodes_->Remove(n);
+  });
+  return plain;
+}
+
 // Asks the filters that look at topology domains about one node of each cell.
 bool ClassCache::FilterCells(Cycle& cycle) {
   cells_.clear();
@@ -388,12 +409,9 @@ bool ClassCache::ScoreCells(Cycle& cycle) {
   return true;
 }
 
-std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle) {
+std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& cluster) {
   const CycleContext& c = cycle.context();
-  if (!c.pod.node_name.empty() || !cycle.restriction().all_nodes ||
-      !c.cluster.Nominated().Empty()) {
-    return std::nullopt;
-  }
+  if (!c.pod.node_name.empty() || !cycle.restriction().all_nodes) return std::nullopt;
   if (cluster_ != &c.cluster) {
     entries_.clear();
     held_.clear();
@@ -406,7 +424,9 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle) {
     return std::nullopt;
   }
   if (!SortPlugins(cycle) || !CollectPremises(cycle)) return std::nullopt;
-  if (!Refresh(cycle, entry) || !FilterCells(cycle)) return std::nullopt;
+  if (!Refresh(cycle, entry) || !LeaveRoom(cycle, cluster) || !FilterCells(cycle)) {
+    return std::nullopt;
+  }
 
   ClassAnswer answer;
   for (const AlikeNodes& alike : alike_) answer.feasible_count += alike.count;

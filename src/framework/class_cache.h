@@ -3,9 +3,9 @@
 // Per shape a PodClass holds what is known of every node. A cluster notes the rows that change
 // (Cluster::Changes); before a class is asked it looks at those rows again, and only at those. What
 // plugins declare (Plugin::DependsOn, ClassAwarePlugin) says which answers a row keeps and which
-// are asked anew for every pod, once per cell of nodes that are alike. Where a plugin that concerns
-// the pod declares too much, where pods are nominated to nodes, or where nothing fits, there is no
-// answer here, and the caller looks at all nodes.
+// are asked anew for every pod, once per cell of nodes that are alike. Nodes with pods nominated to
+// them are asked one by one. Where a plugin that concerns the pod declares too much, or where
+// nothing fits, there is no answer here, and the caller looks at all nodes.
 //
 // With or without it, decisions are the same: the same feasible nodes, the same totals, and so the
 // same choice.
@@ -41,7 +41,8 @@ class ClassCache {
   explicit ClassCache(const Profile& profile, size_t memory_bytes = kDefaultMemory);
 
   // The answer for the cycle's pod, after RunPreFilter succeeded. Absent: look at all nodes.
-  std::optional<ClassAnswer> Find(Cycle& cycle);
+  // `cluster` is the cycle's, and as before when it returns.
+  std::optional<ClassAnswer> Find(Cycle& cycle, cluster::Cluster& cluster);
   // The rank-th of the best nodes in row order. REQUIRES: Find has just answered.
   NodeIndex Pick(size_t rank);
   // All feasible nodes and all best ones, at the price of a look at every row. REQUIRES: as Pick.
@@ -86,6 +87,7 @@ class ClassCache {
   bool Refresh(Cycle& cycle, Entry& entry);
   bool Build(Cycle& cycle, Entry& entry);
   bool LookAgain(Cycle& cycle, NodeIndex row);
+  bool LeaveRoom(Cycle& cycle, cluster::Cluster& cluster);
   bool FilterCells(Cycle& cycle);
   bool ScoreCells(Cycle& cycle);
   bool AddCellScores(int64_t weight);

@@ -141,11 +141,11 @@ bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
   return false;
 }
 
-bool Algorithm::TryClass(Cycle& cycle, const Cluster& cluster, Decision* decision) {
+bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
   if (!options_.classes || !cycle.context().pod.nominated_node_name.empty()) return false;
   const size_t nodes = cluster.NodeCount();
   if (NodesToFind(cycle, nodes) < nodes) return false;
-  const auto answer = cycle.classes().Find(cycle);
+  const auto answer = cycle.classes().Find(cycle, cluster);
   if (!answer) return false;
   decision->from_class = true;
   decision->feasible_count = answer->feasible_count;

@@ -70,7 +70,7 @@ class Algorithm {
  private:
   // Each returns false when the cycle is over.
   bool RunPreFilter(framework::Cycle& cycle, Decision* decision);
-  bool TryClass(framework::Cycle& cycle, const cluster::Cluster& cluster, Decision* decision);
+  bool TryClass(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   bool TryNominated(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void Search(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void SearchInOrder(framework::Cycle& cycle, cluster::Cluster& cluster, size_t wanted,

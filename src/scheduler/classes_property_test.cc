@@ -226,7 +226,7 @@ class History {
         if (OneIn(5)) SetService();
         break;
       case 10:
-        if (OneIn(3)) ToggleNomination();
+        ToggleNomination();
         break;
       default:
         Schedule();
@@ -285,8 +285,11 @@ class History {
   }
 
   void ToggleNomination() {
-    if (nominated_ != cluster::kNoPod) {
-      Everywhere([&](Lab& lab) { lab.cluster.RemovePod(nominated_); });
+    if (nominated_ != cluster::kNoPod && OneIn(2)) {
+      const std::string uid = First().GetPod(nominated_).uid;
+      if (First().FindPod(uid) == nominated_) {
+        Everywhere([&](Lab& lab) { lab.cluster.RemovePod(nominated_); });
+      }
       nominated_ = cluster::kNoPod;
       return;
     }

@@ -155,7 +155,7 @@ bool Replay::FindInClass(framework::Cycle& cycle, const cluster::Pod& pod) {
   cycle.classes().set_eager(true);
   cycle.Begin(cluster_, pod);
   if (!cycle.RunPreFilter().Ok()) return false;
-  class_answer_ = cycle.classes().Find(cycle);
+  class_answer_ = cycle.classes().Find(cycle, cluster_);
   if (!class_answer_) return false;
   cycle.classes().List(&class_feasible_, &class_best_);
   return true;

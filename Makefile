@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo test lint format bench soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo test lint format bench bench-check soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -31,6 +31,9 @@ format: deps ## rewrite files in house format
 
 bench: build ## decisions per second, berth-bench's standard set
 	@build/bin/berth-bench --workload all
+
+bench-check: build ## instructions per decision against bench/budgets.json
+	@tools/bench-check build/bin/berth-bench
 
 soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)

@@ -10,12 +10,14 @@
 
 #include <fmt/format.h>
 
+#include "bench/earlier.h"
 #include "bench/workloads.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "cli/worker_pool.h"
 #include "cluster/cluster.h"
 #include "cluster/object_store.h"
+#include "files/read.h"
 #include "framework/class_cache.h"
 #include "framework/post_filter.h"
 #include "scheduler/algorithm.h"
@@ -34,6 +36,7 @@ struct Options {
   int64_t threads = 1;
   int64_t seed = 0;
   std::string classes = "on";
+  std::string compare;  // a file
   bool json = false;
   bool help = false;
 };
@@ -178,6 +181,8 @@ int Run(const std::vector<std::string>& args) {
   flags.AddNumber("seed", "N", "chooses among equals (default 0)", 0, INT64_MAX, &o.seed);
   flags.AddChoice("classes", {"on", "off"}, "keep answers for pods of one shape (default on)",
                   &o.classes);
+  flags.AddText("compare", "FILE", "what --json printed earlier: show medians side by side",
+                &o.compare);
   flags.AddSwitch("json", "one JSON object per workload instead of a table", &o.json);
   flags.AddSwitch("h,help", "this text", &o.help);
   std::vector<std::string> rest;
@@ -194,9 +199,21 @@ int Run(const std::vector<std::string>& args) {
     for (const Workload& w : Workloads()) fmt::print("  {:<26}  {}\n", w.name, w.help);
     return 0;
   }
-  cli::Table table(
-      {"WORKLOAD", "NODES", "PODS", "PODS/S", "MEAN µs", "P50 µs", "P99 µs", "FAILED"});
-  for (size_t i = 1; i < 8; ++i) table.Right(i);
+  Earlier earlier;
+  if (!o.compare.empty()) {
+    const auto text = files::ReadFile(o.compare);
+    auto read = text ? Earlier::Parse(*text) : Fail(text.error());
+    if (!read) {
+      fmt::print(stderr, "berth-bench: {}: {}\n", o.compare, read.error().Message());
+      return 1;
+    }
+    earlier = std::move(*read);
+  }
+  std::vector<std::string> head{"WORKLOAD", "NODES",  "PODS",   "PODS/S", "MEAN µs",
+                                "P50 µs",   "P99 µs", "CPU µs", "FAILED"};
+  if (!o.compare.empty()) head.insert(head.end(), {"P50 THEN", "TIMES AS FAST"});
+  cli::Table table(head);
+  for (size_t i = 1; i < head.size(); ++i) table.Right(i);
   for (const Workload& workload : Workloads()) {
     if (o.workload != "all" && o.workload != workload.name) continue;
     const auto figures = Measure(workload, o);
@@ -209,10 +226,21 @@ int Run(const std::vector<std::string>& args) {
       std::fflush(stdout);
       continue;
     }
-    table.Row({figures->workload, std::to_string(o.nodes), std::to_string(o.pods),
-               fmt::format("{:.0f}", figures->pods_per_second),
-               fmt::format("{:.1f}", figures->mean_us), fmt::format("{:.1f}", figures->p50_us),
-               fmt::format("{:.1f}", figures->p99_us), std::to_string(figures->failed)});
+    std::vector<std::string> row{figures->workload,
+                                 std::to_string(o.nodes),
+                                 std::to_string(o.pods),
+                                 fmt::format("{:.0f}", figures->pods_per_second),
+                                 fmt::format("{:.1f}", figures->mean_us),
+                                 fmt::format("{:.1f}", figures->p50_us),
+                                 fmt::format("{:.1f}", figures->p99_us),
+                                 fmt::format("{:.1f}", figures->cpu_us),
+                                 std::to_string(figures->failed)};
+    if (!o.compare.empty()) {
+      const auto then = earlier.Median(figures->workload, o.nodes);
+      row.push_back(then ? fmt::format("{:.1f}", *then) : "-");
+      row.push_back(then ? fmt::format("{:.2f}", *then / figures->p50_us) : "-");
+    }
+    table.Row(row);
   }
   if (!o.json) std::fputs(table.Text(cli::UsesColour(stdout)).c_str(), stdout);
   return 0;

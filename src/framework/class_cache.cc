@@ -22,7 +22,8 @@ constexpr uint32_t kLongestWait = 1024;
 constexpr size_t kRowsPerCell = 16;
 constexpr size_t kFewCells = 64;
 // Looking at a single row costs as much as at this many in a scan.
-constexpr size_t kScanAdvantage = 16;
+constexpr size_t kScanAdvantage = 32;
+constexpr size_t kFewRows = 16;
 
 // Nodes with nominated pods that are asked one by one; with more, all nodes are looked at.
 constexpr size_t kFewNominations = 64;
@@ -176,7 +177,7 @@ bool ClassCache::Refresh(Cycle& cycle, Entry& entry) {
   if (one_.Capacity() < rows) one_.Resize(rows);
   column_.MakeDense(one_.Words().size() * kWordBits);
   bool current = entry.nodes != nullptr && entry.premises == premises_ &&
-                 log.Missed(entry.position) <= kWordBits + rows / kScanAdvantage &&
+                 log.Missed(entry.position) <= kFewRows + rows / kScanAdvantage &&
                  entry.nodes->Cells().size() <= kFewCells + 2 * entry.nodes->LiveCells();
   if (current) {
     nodes_ = entry.nodes.get();

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo test e2e lint format bench bench-e2e soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo test e2e lint format bench bench-check bench-e2e soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -37,6 +37,9 @@ bench: build ## decisions per second, berth-bench's standard set
 
 bench-e2e: build ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
 	@bench/e2e/run $(BENCH)
+
+bench-check: build ## instructions per decision against bench/budgets.json
+	@tools/bench-check build/bin/berth-bench
 
 soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)

@@ -10,12 +10,15 @@
 
 #include <fmt/format.h>
 
+#include "bench/earlier.h"
 #include "bench/workloads.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
 #include "cli/worker_pool.h"
 #include "cluster/cluster.h"
 #include "cluster/object_store.h"
+#include "files/read.h"
+#include "framework/class_cache.h"
 #include "framework/post_filter.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
@@ -32,6 +35,8 @@ struct Options {
   int64_t percentage = 100;
   int64_t threads = 1;
   int64_t seed = 0;
+  std::string classes = "on";
+  std::string compare;  // a file
   bool json = false;
   bool help = false;
 };
@@ -42,14 +47,25 @@ struct Figures {
   double mean_us = 0;
   double p50_us = 0;
   double p99_us = 0;
+  double cpu_us = 0;  // of all threads, per pod
   size_t failed = 0;
   int64_t peak_rss_bytes = 0;
+  framework::ClassCache::Statistics classes;
 };
 
 int64_t PeakRss() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
+}
+
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 void AddNamespaces(cluster::Cluster& cluster) {
@@ -94,6 +110,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   scheduler::AlgorithmOptions options;
   options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
   options.seed = static_cast<uint64_t>(o.seed);
+  options.classes = o.classes == "on";
   scheduler::Algorithm algorithm(options);
   scheduler::Decision decision;
   // A few cycles that are not measured.
@@ -106,6 +123,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   std::vector<double> micros;
   micros.reserve(pending.size());
   cli::Progress progress(workload.name, pending.size());
+  const double cpu_before = CpuSeconds();
   for (const cluster::PodId pod : pending) {
     const auto start = Clock::now();
     algorithm.Schedule(*cycle, cluster, cluster.GetPod(pod), &decision);
@@ -125,6 +143,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
     Preempt(cluster, pod, proposal);
     progress.Update(micros.size());
   }
+  figures.cpu_us = (CpuSeconds() - cpu_before) * 1e6 / static_cast<double>(pending.size());
   double sum = 0;
   for (const double m : micros) sum += m;
   std::sort(micros.begin(), micros.end());
@@ -133,16 +152,19 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   figures.p50_us = micros[micros.size() / 2];
   figures.p99_us = micros[micros.size() * 99 / 100];
   figures.peak_rss_bytes = PeakRss();
+  figures.classes = cycle->classes().statistics();
   return figures;
 }
 
 std::string Json(const Figures& f, const Options& o) {
   return fmt::format(
       "{{\"workload\":\"{}\",\"nodes\":{},\"pods\":{},\"percentage\":{},\"threads\":{},"
+      "\"classes\":\"{}\",\"from_classes\":{},\"class_builds\":{},"
       "\"pods_per_second\":{:.1f},\"mean_us\":{:.3f},\"p50_us\":{:.3f},\"p99_us\":{:.3f},"
-      "\"failed\":{},\"peak_rss_bytes\":{}}}",
-      f.workload, o.nodes, o.pods, o.percentage, o.threads, f.pods_per_second, f.mean_us, f.p50_us,
-      f.p99_us, f.failed, f.peak_rss_bytes);
+      "\"cpu_us\":{:.3f},\"failed\":{},\"peak_rss_bytes\":{}}}",
+      f.workload, o.nodes, o.pods, o.percentage, o.threads, o.classes, f.classes.answers,
+      f.classes.builds, f.pods_per_second, f.mean_us, f.p50_us, f.p99_us, f.cpu_us, f.failed,
+      f.peak_rss_bytes);
 }
 
 int Run(const std::vector<std::string>& args) {
@@ -157,6 +179,10 @@ int Run(const std::vector<std::string>& args) {
                   &o.percentage);
   flags.AddNumber("threads", "N", "for wide scans (default 1)", 1, 256, &o.threads);
   flags.AddNumber("seed", "N", "chooses among equals (default 0)", 0, INT64_MAX, &o.seed);
+  flags.AddChoice("classes", {"on", "off"}, "keep answers for pods of one shape (default on)",
+                  &o.classes);
+  flags.AddText("compare", "FILE", "what --json printed earlier: show medians side by side",
+                &o.compare);
   flags.AddSwitch("json", "one JSON object per workload instead of a table", &o.json);
   flags.AddSwitch("h,help", "this text", &o.help);
   std::vector<std::string> rest;
@@ -173,9 +199,21 @@ int Run(const std::vector<std::string>& args) {
     for (const Workload& w : Workloads()) fmt::print("  {:<26}  {}\n", w.name, w.help);
     return 0;
   }
-  cli::Table table(
-      {"WORKLOAD", "NODES", "PODS", "PODS/S", "MEAN µs", "P50 µs", "P99 µs", "FAILED"});
-  for (size_t i = 1; i < 8; ++i) table.Right(i);
+  Earlier earlier;
+  if (!o.compare.empty()) {
+    const auto text = files::ReadFile(o.compare);
+    auto read = text ? Earlier::Parse(*text) : Fail(text.error());
+    if (!read) {
+      fmt::print(stderr, "berth-bench: {}: {}\n", o.compare, read.error().Message());
+      return 1;
+    }
+    earlier = std::move(*read);
+  }
+  std::vector<std::string> head{"WORKLOAD", "NODES",  "PODS",   "PODS/S", "MEAN µs",
+                                "P50 µs",   "P99 µs", "CPU µs", "FAILED"};
+  if (!o.compare.empty()) head.insert(head.end(), {"P50 THEN", "TIMES AS FAST"});
+  cli::Table table(head);
+  for (size_t i = 1; i < head.size(); ++i) table.Right(i);
   for (const Workload& workload : Workloads()) {
     if (o.workload != "all" && o.workload != workload.name) continue;
     const auto figures = Measure(workload, o);
@@ -188,10 +226,21 @@ int Run(const std::vector<std::string>& args) {
       std::fflush(stdout);
       continue;
     }
-    table.Row({figures->workload, std::to_string(o.nodes), std::to_string(o.pods),
-               fmt::format("{:.0f}", figures->pods_per_second),
-               fmt::format("{:.1f}", figures->mean_us), fmt::format("{:.1f}", figures->p50_us),
-               fmt::format("{:.1f}", figures->p99_us), std::to_string(figures->failed)});
+    std::vector<std::string> row{figures->workload,
+                                 std::to_string(o.nodes),
+                                 std::to_string(o.pods),
+                                 fmt::format("{:.0f}", figures->pods_per_second),
+                                 fmt::format("{:.1f}", figures->mean_us),
+                                 fmt::format("{:.1f}", figures->p50_us),
+                                 fmt::format("{:.1f}", figures->p99_us),
+                                 fmt::format("{:.1f}", figures->cpu_us),
+                                 std::to_string(figures->failed)};
+    if (!o.compare.empty()) {
+      const auto then = earlier.Median(figures->workload, o.nodes);
+      row.push_back(then ? fmt::format("{:.1f}", *then) : "-");
+      row.push_back(then ? fmt::format("{:.2f}", *then / figures->p50_us) : "-");
+    }
+    table.Row(row);
   }
   if (!o.json) std::fputs(table.Text(cli::UsesColour(stdout)).c_str(), stdout);
   return 0;

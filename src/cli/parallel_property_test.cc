@@ -31,7 +31,8 @@ class RandomWorld {
  public:
   explicit RandomWorld(uint64_t seed) : random_(seed) {}
 
-  void Fill(sim::World& world, int nodes, int placed, int pending) {
+  // `templates`: how many kinds of pending pods there are; 0 makes every one different.
+  void Fill(sim::World& world, int nodes, int placed, int pending, size_t templates = 0) {
     Add(world, Storage());
     for (int i = 0; i < nodes; ++i) Add(world, Node(i));
     for (int i = 0; i < placed; ++i) {
@@ -39,10 +40,19 @@ class RandomWorld {
       pod.spec.node_name = fmt::format("n{}", random_.Below(static_cast<uint64_t>(nodes)));
       Add(world, std::move(pod));
     }
+    std::vector<api::Pod> kinds;
     for (int i = 0; i < pending; ++i) {
-      api::Pod pod = Pod(fmt::format("new-{}", i));
+      const std::string name = fmt::format("new-{}", i);
+      api::Pod pod = Pod(name);
       if (OneIn(3)) Spread(pod);
       if (OneIn(3)) PodAffinity(pod);
+      if (templates > 0 && kinds.size() == templates) {
+        pod = kinds[random_.Below(templates)];
+        pod.metadata.name = name;
+        pod.metadata.uid = name;
+      } else {
+        kinds.push_back(pod);
+      }
       Add(world, std::move(pod));
     }
     const auto finished = world.Finish();
@@ -130,15 +140,17 @@ class RandomWorld {
 };
 
 // Every outcome, in words, with the scores of the chosen node.
-std::vector<std::string> Decide(uint64_t seed, framework::Executor* executor) {
+std::vector<std::string> Decide(uint64_t seed, framework::Executor* executor, size_t templates = 0,
+                                bool classes = false) {
   sim::World world;
-  RandomWorld(seed).Fill(world, 16500, 6000, 100);
+  RandomWorld(seed).Fill(world, 16500, 6000, 100, templates);
   auto profiles =
       scheduler::ProfileSet::Make(config::Default(), world.GetCluster(), executor, seed);
   EXPECT_TRUE(profiles.has_value());
   sim::PlacementOptions options;
   options.algorithm.seed = seed;
-  options.keep_scores = true;
+  options.algorithm.classes = classes;
+  options.keep_scores = templates == 0;  // who wants scores looks at every node
   sim::Placement placement(world, *profiles, options);
   std::vector<std::string> lines;
   for (const sim::PodOutcome& outcome : placement.ScheduleAll({})) {
@@ -167,6 +179,15 @@ TEST_P(ParallelEqualsSerial, OnARandomCluster) {
   EXPECT_EQ(Decide(GetParam(), &pool), serial);
   Backwards backwards;
   EXPECT_EQ(Decide(GetParam(), &backwards), serial);
+}
+
+TEST_P(ParallelEqualsSerial, AndClassesChangeNothing) {
+  constexpr size_t kTemplates = 5;
+  const std::vector<std::string> scans = Decide(GetParam(), nullptr, kTemplates, false);
+  EXPECT_EQ(Decide(GetParam(), nullptr, kTemplates, true), scans);
+  WorkerPool pool(2);
+  EXPECT_EQ(Decide(GetParam(), &pool, kTemplates, true), scans);
+  EXPECT_EQ(Decide(GetParam(), &pool, kTemplates, false), scans);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ParallelEqualsSerial, ::testing::Range<uint64_t>(1, 5));

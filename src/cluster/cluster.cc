@@ -59,6 +59,7 @@ void Cluster::GrowTo(size_t rows) {
   unschedulable_.Resize(rows);
   tainted_.Resize(rows);
   topology_.SetRows(rows);
+  changes_.SetRows(rows);
   const size_t padded = PaddedRows();
   if (padded == pod_count_.size()) return;
   for (auto& column : resources_) {
@@ -78,6 +79,7 @@ NodeIndex Cluster::SetNode(const api::Node& node) {
   const NodeIndex n = RowFor(node.metadata.name);
   NodeRecord& record = records_[n];
   ++node_generation_;
+  changes_.Note(n);
   const bool is_new = !record.exists;
   const std::string zone = ZoneKey(node.metadata.labels);
   if (record.exists) {
@@ -142,6 +144,7 @@ bool Cluster::RemoveNode(std::string_view name) {
   const NodeIndex n = FindNode(name);
   if (n == kNoNode) return false;
   ++node_generation_;
+  changes_.Note(n);
   NodeRecord& record = records_[n];
   images_.RemoveNode(n, record.images);
   tree_.Remove(n);
@@ -309,6 +312,7 @@ std::shared_ptr<const Pod> Cluster::Snapshot(const api::Pod& pod) {
 
 void Cluster::Place(PodId id, NodeIndex n, bool assumed) {
   Pod& pod = pods_[id];
+  changes_.Note(n);
   auto& list = records_[n].pods;
   pod.node = n;
   pod.position = static_cast<uint32_t>(list.size());
@@ -323,6 +327,7 @@ void Cluster::Place(PodId id, NodeIndex n, bool assumed) {
 void Cluster::Unplace(PodId id) {
   Pod& pod = pods_[id];
   const NodeIndex n = pod.node;
+  changes_.Note(n);
   volume_use_.Remove(*pod.shape, id, n);
   for (const HostPort& port : pod.shape->host_ports) host_ports_.Release(n, port);
   AddToColumns(pod, n, -1);
@@ -350,6 +355,7 @@ Cluster::SavedNode Cluster::SaveNode(NodeIndex node, std::span<const PodId> othe
 }
 
 void Cluster::RestoreNode(NodeIndex node, const SavedNode& saved) {
+  changes_.Note(node);
   records_[node].pods = saved.order;
   for (uint32_t i = 0; i < saved.order.size(); ++i) pods_[saved.order[i]].position = i;
   for (const auto& [port, taken] : saved.ports) {

@@ -34,6 +34,7 @@
 #include "cluster/pod.h"
 #include "cluster/pod_shape.h"
 #include "cluster/resources.h"
+#include "cluster/row_log.h"
 #include "cluster/shape_table.h"
 #include "cluster/taints.h"
 #include "cluster/topology_counters.h"
@@ -81,6 +82,8 @@ class Cluster {
   std::span<const NodeIndex> NodeOrder() const;
   // Changes whenever a node is added, removed or changed.
   uint64_t NodeGeneration() const { return node_generation_; }
+  // Rows whose node or whose pods changed.
+  const RowLog& Changes() const { return changes_; }
 
   // --- Columns
   // -----------------------------------------------------------------------------------------------------
@@ -187,6 +190,7 @@ class Cluster {
   NodeSet nodes_;
   size_t node_count_ = 0;
   uint64_t node_generation_ = 0;
+  RowLog changes_;
   NodeTree tree_;
   mutable std::vector<NodeIndex> order_;
   mutable bool order_is_current_ = true;

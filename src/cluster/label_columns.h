@@ -34,6 +34,8 @@ struct LabelColumn {
 
   std::vector<uint32_t> codes;  // by row; kAbsent where the node lacks the key or does not exist
   std::vector<StringId> values{kNoString};  // by code
+  std::vector<uint32_t> uses{0};            // rows by code; not counted for kAbsent
+  size_t shared = 0;                        // codes that more than one row has
   boost::unordered_flat_map<StringId, uint32_t> code_of_value;
 
   // The code of a value, kAbsent when no node ever had it.
@@ -42,15 +44,27 @@ struct LabelColumn {
     return it == code_of_value.end() ? kAbsent : it->second;
   }
 
+  // Is every value on one node at most, as host names are? Then a node's domain is the node.
+  bool IsOnePerNode() const { return shared == 0; }
+
   void SetRow(size_t row, StringId value) {
-    if (value == kNoString) {
-      codes[row] = kAbsent;
-      return;
-    }
+    const uint32_t before = codes[row];
+    const uint32_t after = value == kNoString ? kAbsent : CodeFor(value);
+    if (after == before) return;
+    codes[row] = after;
+    if (before != kAbsent && --uses[before] == 1) --shared;
+    if (after != kAbsent && ++uses[after] == 2) ++shared;
+  }
+
+ private:
+  uint32_t CodeFor(StringId value) {
     const auto [it, inserted] =
         code_of_value.try_emplace(value, static_cast<uint32_t>(values.size()));
-    if (inserted) values.push_back(value);
-    codes[row] = it->second;
+    if (inserted) {
+      values.push_back(value);
+      uses.push_back(0);
+    }
+    return it->second;
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/vectorize.h"
 #include "base/wrap.h"
+#include "framework/class_cache.h"
 
 namespace berth::framework {
 namespace {
@@ -23,7 +24,8 @@ Status Wrapped(std::string_view what, std::string_view plugin, const Status& sta
 
 }  // namespace
 
-Cycle::Cycle(const Profile& profile, Executor* executor) : profile_(profile), executor_(executor) {
+Cycle::Cycle(const Profile& profile, Executor* executor)
+    : profile_(profile), executor_(executor), classes_(std::make_unique<ClassCache>(profile)) {
   for (const auto& plugin : profile.Plugins()) states_.push_back(plugin->NewState());
   filter_skipped_.resize(states_.size());
   pre_score_skipped_.resize(states_.size());
@@ -31,6 +33,8 @@ Cycle::Cycle(const Profile& profile, Executor* executor) : profile_(profile), ex
   raw_.resize(profile.score.size());
   normalized_.resize(profile.score.size());
 }
+
+Cycle::~Cycle() = default;
 
 void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   context_.emplace(CycleContext{cluster, pod, *pod.shape});

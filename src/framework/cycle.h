@@ -19,10 +19,13 @@
 
 namespace berth::framework {
 
+class ClassCache;
+
 class Cycle {
  public:
   // `executor` may be null: then scans are serial. Both arguments outlive the cycle.
   explicit Cycle(const Profile& profile, Executor* executor = nullptr);
+  ~Cycle();
 
   const Profile& profile() const { return profile_; }
 
@@ -77,6 +80,12 @@ class Cycle {
   const PluginState* state(uint8_t plugin) const { return states_[plugin].get(); }
   bool FilterSkipped(uint8_t plugin) const { return filter_skipped_[plugin] != 0; }
 
+  // Calls range(first word, end word) for all of `words`, spread over the executor when there are
+  // many.
+  void ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range);
+  // What earlier pods found, for later ones of their shape.
+  ClassCache& classes() { return *classes_; }
+
  private:
   const ScoreColumn& Normalized(size_t i) const {
     return keep_raw_ && profile_.score[i].plugin->HasNormalize() ? normalized_[i] : raw_[i];
@@ -87,7 +96,6 @@ class Cycle {
   Status RunPreScore(const NodeSet& feasible);
   void Normalize(const NodeSet& feasible);
   Status AddUp(const NodeSet& feasible);
-  void ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range);
 
   const Profile& profile_;
   Executor* executor_;
@@ -109,6 +117,7 @@ class Cycle {
   std::vector<ScoreColumn> normalized_;
   ScoreColumn total_;
   bool keep_raw_ = false;
+  std::unique_ptr<ClassCache> classes_;
 };
 
 }  // namespace berth::framework

@@ -15,9 +15,10 @@ bool CountsAsThere(const Pod& nominated, const Pod& pod) {
          nominated.shape->priority >= pod.shape->priority;
 }
 
-// Does the pod fit on `n` beside the pods nominated to it? True also when there are none to think
-// of.
-bool FitsBeside(Cycle& cycle, Cluster& cluster, NodeIndex n, const std::vector<PodId>& nominated) {
+}  // namespace
+
+bool FitsBesideNominated(Cycle& cycle, Cluster& cluster, NodeIndex n,
+                         const std::vector<PodId>& nominated) {
   const Pod& pod = cycle.context().pod;
   std::vector<PodId> there;
   for (const PodId id : nominated) {
@@ -46,13 +47,11 @@ bool FitsBeside(Cycle& cycle, Cluster& cluster, NodeIndex n, const std::vector<P
   return fits;
 }
 
-}  // namespace
-
 bool FeasibleWithNominated(Cycle& cycle, Cluster& cluster, NodeIndex n) {
   const auto& nominations = cluster.Nominated();
   if (!nominations.Empty()) {
     const auto* pods = nominations.On(cluster.Record(n).name);
-    if (pods != nullptr && !FitsBeside(cycle, cluster, n, *pods)) return false;
+    if (pods != nullptr && !FitsBesideNominated(cycle, cluster, n, *pods)) return false;
   }
   return cycle.FilterOne(n);
 }
@@ -66,7 +65,7 @@ void FilterWithNominated(Cycle& cycle, Cluster& cluster, NodeSet& nodes, size_t 
       if (n == cluster::kNoNode || !nodes.Contains(n)) return;
       const size_t word = n / NodeSet::kWordBits;
       if (word < first_word || word >= end_word) return;
-      if (!FitsBeside(cycle, cluster, n, pods)) nodes.Erase(n);
+      if (!FitsBesideNominated(cycle, cluster, n, pods)) nodes.Erase(n);
     });
   }
   if (first_word == 0 && end_word == nodes.Words().size()) {

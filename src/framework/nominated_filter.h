@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "framework/cycle.h"
 
@@ -18,7 +19,12 @@ inline void FilterWithNominated(Cycle& cycle, cluster::Cluster& cluster, NodeSet
   FilterWithNominated(cycle, cluster, nodes, 0, nodes.Words().size());
 }
 
-// The same for one node. False: the cycle has the verdict.
+// Does the pod fit on `n` beside those of `nominated` it must leave room for? True also when there
+// are none. False: the cycle has the verdict.
+bool FitsBesideNominated(Cycle& cycle, cluster::Cluster& cluster, NodeIndex n,
+                         const std::vector<cluster::PodId>& nominated);
+
+// The same as FilterWithNominated for one node. False: the cycle has the verdict.
 bool FeasibleWithNominated(Cycle& cycle, cluster::Cluster& cluster, NodeIndex n);
 
 }  // namespace berth::framework

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,7 +71,9 @@ class Plugin {
   // place to look up what was derived from the pod's shape before.
   virtual void BeginCycle(const CycleContext&, PluginState*) const {}
 
-  // What this plugin's verdicts and raw scores depend on. The default is always right.
+  // What this plugin's verdicts and raw scores depend on. The default is always right. A plugin
+  // that declares less is held to it: without kOnNodeCount and kOnDomainPods its PreScore and
+  // Normalize must not look at nodes, only at the pod and at the scores they are given.
   virtual uint32_t DependsOn() const { return kOnEverything; }
 
   // The words for a verdict this plugin gave in this cycle.
@@ -151,8 +154,8 @@ class PreScorePlugin : public virtual Plugin {
 
 class ScorePlugin : public virtual Plugin {
  public:
-  // Called after PreScore and before Score. If the raw score is the same on every feasible node,
-  // that score; then Score is not called.
+  // Called after PreScore and before Score, if all nodes are scored. If the raw score is the same
+  // on every feasible node, that score; then Score is not called.
   virtual std::optional<int64_t> UniformScore(const CycleContext&, PluginState*,
                                               const NodeSet& /*feasible*/) const {
     return std::nullopt;
@@ -164,6 +167,38 @@ class ScorePlugin : public virtual Plugin {
   virtual bool HasNormalize() const { return false; }
   virtual void Normalize(const CycleContext&, const PluginState*, const NodeSet& /*feasible*/,
                          ScoreColumn&) const {}
+};
+
+// A node that stands for `count` nodes, itself among them, which a cycle cannot tell apart.
+struct AlikeNodes {
+  NodeIndex node;
+  size_t count;
+};
+
+// For plugins whose answers depend on more than the node: what they must say so that the answers
+// can be kept for later pods of the same shape (framework/class_cache.h). Pods that concern a
+// plugin which depends on more than the node and does not say it are decided without.
+class ClassAwarePlugin : public virtual Plugin {
+ public:
+  // Appends what the traits depend on besides the node and the pods on it; for a plugin without
+  // traits, what its answers depend on besides them. What was kept is used only while it is the
+  // same. False: nothing can be kept for this pod. Called after PreFilter and before the others.
+  virtual bool AppendPremises(const CycleContext&, PluginState*,
+                              std::vector<int64_t>* out) const = 0;
+  // Appends numbers, always as many under the same premises. Nodes with equal numbers get equal
+  // verdicts and equal raw scores in a cycle. A node's numbers change only with its object and its
+  // own pods. Required of plugins that depend on kOnDomainPods.
+  virtual void AppendTraits(const CycleContext&, const PluginState*, NodeIndex,
+                            std::vector<int64_t>* /*out*/) const {}
+  // PreScore and Normalize, when `feasible` stands for all feasible nodes. `scores` are those of
+  // `feasible`, one by one.
+  virtual Status PreScoreAlike(const CycleContext&, PluginState*,
+                               std::span<const AlikeNodes> /*feasible*/) const {
+    return {};
+  }
+  virtual void NormalizeAlike(const CycleContext&, const PluginState*,
+                              std::span<const AlikeNodes> /*feasible*/,
+                              std::span<int64_t> /*scores*/) const {}
 };
 
 class ReservePlugin : public virtual Plugin {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/vectorize.h"
+#include "framework/class_cache.h"
 #include "framework/nominated_filter.h"
 #include "framework/num_feasible_nodes.h"
 
@@ -55,26 +56,32 @@ BERTH_VECTORIZED int64_t HighestOfWord(const int64_t* scores) {
 void Reset(const Cluster& cluster, Decision* d) {
   d->outcome = Outcome::kError;
   d->node = cluster::kNoNode;
-  d->feasible.Resize(cluster.Rows());
-  d->feasible.Clear();
+  d->from_class = false;
+  d->feasible.Resize(0);
   d->feasible_count = 0;
   d->evaluated_nodes = 0;
   d->nominated_first = false;
   d->scored = false;
-  d->best.Resize(cluster.Rows());
-  d->best.Clear();
+  d->best.Resize(0);
   d->best_count = 0;
+  d->total = 0;
   d->pre_filter = framework::Status();
   d->error.clear();
   framework::Diagnosis& diagnosis = d->diagnosis;
   diagnosis.num_all_nodes = cluster.NodeCount();
-  diagnosis.rejected.Resize(cluster.Rows());
-  diagnosis.rejected.Clear();
+  diagnosis.rejected.Resize(0);
   diagnosis.absent = framework::Status();
   diagnosis.pre_filter_message.clear();
   diagnosis.post_filter_message.clear();
   diagnosis.unschedulable_plugins.clear();
   diagnosis.pending_plugins.clear();
+}
+
+// Empty sets of nodes, for a cycle that looks at them all.
+void ResetSets(const Cluster& cluster, Decision* d) {
+  d->feasible.Resize(cluster.Rows());
+  d->best.Resize(cluster.Rows());
+  d->diagnosis.rejected.Resize(cluster.Rows());
 }
 
 }  // namespace
@@ -87,7 +94,10 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
     return;
   }
   cycle.Begin(cluster, pod);
-  if (!RunPreFilter(cycle, decision)) return;
+  const bool goes_on = RunPreFilter(cycle, decision);
+  if (goes_on && !score_always && TryClass(cycle, cluster, decision)) return;
+  ResetSets(cluster, decision);
+  if (!goes_on) return;
   if (!TryNominated(cycle, cluster, decision)) Search(cycle, cluster, decision);
   if (!decision->error.empty()) return;
   if (decision->feasible_count == 0) {
@@ -103,6 +113,7 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
     }
     decision->scored = true;
     ChooseBest(cycle, decision);
+    decision->total = cycle.TotalScore(decision->best.Nth(0));
   } else {
     decision->best = decision->feasible;
     decision->best_count = 1;
@@ -128,6 +139,24 @@ bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
   diagnosis.pre_filter_message = status.Message();
   diagnosis.AddPlugin(status.code(), status.plugin());
   return false;
+}
+
+bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
+  if (!options_.classes || !cycle.context().pod.nominated_node_name.empty()) return false;
+  const size_t nodes = cluster.NodeCount();
+  if (NodesToFind(cycle, nodes) < nodes) return false;
+  const auto answer = cycle.classes().Find(cycle, cluster);
+  if (!answer) return false;
+  decision->from_class = true;
+  decision->feasible_count = answer->feasible_count;
+  decision->evaluated_nodes = nodes;
+  decision->scored = answer->scored;
+  decision->best_count = answer->best_count;
+  decision->total = answer->total;
+  next_start_ %= nodes;
+  decision->node = cycle.classes().Pick(random_.Below(answer->best_count));
+  decision->outcome = Outcome::kScheduled;
+  return true;
 }
 
 // Preemption may have made room on one node: if the pod fits there, no other node is looked at.

@@ -23,6 +23,8 @@ struct AlgorithmOptions {
   bool adaptive_sampling = false;
   // Changes results: chooses among nodes with equal totals.
   uint64_t seed = 0;
+  // Changes speed only: decide from what earlier pods of the same shape found, where that is exact.
+  bool classes = true;
 };
 
 enum class Outcome : uint8_t {
@@ -35,6 +37,9 @@ enum class Outcome : uint8_t {
 struct Decision {
   Outcome outcome = Outcome::kError;
   cluster::NodeIndex node = cluster::kNoNode;
+  // Found without looking at every node: `feasible`, `best` and the diagnosis are empty, and the
+  // cycle has no verdicts and no scores.
+  bool from_class = false;
   framework::NodeSet feasible;
   size_t feasible_count = 0;
   size_t evaluated_nodes = 0;
@@ -43,6 +48,7 @@ struct Decision {
   // Nodes that share the highest total; the chosen one is among them.
   framework::NodeSet best;
   size_t best_count = 0;
+  int64_t total = 0;  // the highest, when scored
   framework::Status pre_filter;
   framework::Diagnosis diagnosis;
   std::string error;
@@ -64,6 +70,7 @@ class Algorithm {
  private:
   // Each returns false when the cycle is over.
   bool RunPreFilter(framework::Cycle& cycle, Decision* decision);
+  bool TryClass(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   bool TryNominated(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void Search(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void SearchInOrder(framework::Cycle& cycle, cluster::Cluster& cluster, size_t wanted,

@@ -110,7 +110,7 @@ void Placement::Place(framework::Cycle& cycle, PodId id, PodOutcome* outcome) {
   const NodeIndex node = decision_.node;
   outcome->node = node;
   outcome->equal_nodes = decision_.best_count;
-  if (decision_.scored) outcome->total = cycle.TotalScore(node);
+  outcome->total = decision_.total;
   if (decision_.scored && options_.keep_scores) {
     const auto& plugins = cycle.profile().score;
     for (size_t i = 0; i < plugins.size(); ++i) {

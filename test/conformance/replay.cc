@@ -117,7 +117,12 @@ PodResult Replay::Schedule(PodId id, int32_t attempt) {
     return result;
   }
   if (Gated(*cycle, pod, &result)) return result;
+  const bool from_class = FindInClass(*cycle, pod);
   algorithm_.Schedule(*cycle, cluster_, pod, &decision_, /*score_always=*/true);
+  if (from_class && !ClassAgrees()) {
+    result.error = "the class of the pod gives another answer than looking at every node";
+    return result;
+  }
   if (cluster_.NodeCount() == 0) {
     result.message = decision_.error;
     return result;
@@ -142,6 +147,25 @@ PodResult Replay::Schedule(PodId id, int32_t attempt) {
       break;
   }
   return result;
+}
+
+// Decides from the pod's class first, which must come to the same.
+bool Replay::FindInClass(framework::Cycle& cycle, const cluster::Pod& pod) {
+  if (cluster_.NodeCount() == 0 || !pod.nominated_node_name.empty()) return false;
+  cycle.classes().set_eager(true);
+  cycle.Begin(cluster_, pod);
+  if (!cycle.RunPreFilter().Ok()) return false;
+  class_answer_ = cycle.classes().Find(cycle, cluster_);
+  if (!class_answer_) return false;
+  cycle.classes().List(&class_feasible_, &class_best_);
+  return true;
+}
+
+bool Replay::ClassAgrees() const {
+  return decision_.outcome == scheduler::Outcome::kScheduled &&
+         decision_.feasible_count == class_answer_->feasible_count &&
+         decision_.feasible == class_feasible_ && decision_.best == class_best_ &&
+         (!class_answer_->scored || decision_.total == class_answer_->total);
 }
 
 void Replay::ReportPreFilter(const framework::Cycle& cycle, PodResult* result) const {

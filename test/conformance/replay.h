@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "cluster/cluster.h"
 #include "conformance/results.h"
+#include "framework/class_cache.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
 
@@ -32,6 +34,8 @@ class Replay {
 
   Result<void> LoadConfig(simdjson::dom::element scenario);
   void NominateFromStatus();
+  bool FindInClass(framework::Cycle& cycle, const cluster::Pod& pod);
+  bool ClassAgrees() const;
   bool Gated(const framework::Cycle& cycle, const cluster::Pod& pod, PodResult* result) const;
   void ReportPreFilter(const framework::Cycle& cycle, PodResult* result) const;
   void ReportFilter(framework::Cycle& cycle, PodResult* result);
@@ -45,6 +49,9 @@ class Replay {
   std::unique_ptr<scheduler::ProfileSet> profiles_;
   scheduler::Algorithm algorithm_;
   scheduler::Decision decision_;
+  std::optional<framework::ClassAnswer> class_answer_;
+  framework::NodeSet class_feasible_;
+  framework::NodeSet class_best_;
   std::vector<cluster::PodId> pods_;
 };
 

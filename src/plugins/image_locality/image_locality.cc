@@ -1,6 +1,7 @@
 #include "plugins/image_locality/image_locality.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base/wrap.h"
@@ -23,6 +24,7 @@ int64_t Scaled(const cluster::ImageTable::Image& image, size_t total_nodes) {
 
 struct ImageLocality::State : framework::PluginState {
   struct Part {
+    cluster::StringId name;
     const cluster::ImageTable::Image* image;
     int64_t score;
   };
@@ -43,17 +45,45 @@ std::unique_ptr<framework::PluginState> ImageLocality::NewState() const {
   return std::make_unique<State>();
 }
 
-std::optional<int64_t> ImageLocality::UniformScore(const framework::CycleContext& c,
-                                                   framework::PluginState* state,
-                                                   const framework::NodeSet&) const {
-  auto& parts = static_cast<State*>(state)->parts;
-  parts.clear();
+void ImageLocality::Prepare(const framework::CycleContext& c, State& state) {
+  state.parts.clear();
   for (const cluster::StringId name : c.shape.images) {
     const auto* image = c.cluster.Images().Find(name);
-    if (image != nullptr) parts.push_back({image, Scaled(*image, c.cluster.NodeCount())});
+    if (image == nullptr) continue;
+    state.parts.push_back({name, image, Scaled(*image, c.cluster.NodeCount())});
   }
-  if (!parts.empty()) return std::nullopt;
+}
+
+std::optional<int64_t> ImageLocality::UniformScore(const framework::CycleContext& c,
+                                                   framework::PluginState* plugin_state,
+                                                   const framework::NodeSet&) const {
+  State& state = *static_cast<State*>(plugin_state);
+  Prepare(c, state);
+  if (!state.parts.empty()) return std::nullopt;
   return ScoreOf(0, static_cast<int64_t>(c.shape.images.size()));
+}
+
+// What an image counts changes with every node that gets it, on all nodes that have it.
+bool ImageLocality::AppendPremises(const framework::CycleContext& c,
+                                   framework::PluginState* plugin_state,
+                                   std::vector<int64_t>* out) const {
+  State& state = *static_cast<State*>(plugin_state);
+  Prepare(c, state);
+  for (const State::Part& part : state.parts) {
+    out->push_back(part.name);
+    out->push_back(part.score);
+  }
+  out->push_back(-1);
+  return true;
+}
+
+int64_t ImageLocality::ScoreOne(const framework::CycleContext& c,
+                                const framework::PluginState* state, cluster::NodeIndex n) {
+  int64_t sum = 0;
+  for (const auto& [name, image, score] : static_cast<const State*>(state)->parts) {
+    if (std::binary_search(image->nodes.begin(), image->nodes.end(), n)) sum = WrapAdd(sum, score);
+  }
+  return ScoreOf(sum, static_cast<int64_t>(c.shape.images.size()));
 }
 
 // Sums up over the nodes that hold an image, then turns sums into scores: images few nodes hold
@@ -64,8 +94,12 @@ void ImageLocality::Score(const framework::CycleContext& c, const framework::Plu
   const auto first = static_cast<cluster::NodeIndex>(batch.FirstWord() * kBits);
   const auto end = static_cast<cluster::NodeIndex>(batch.EndWord() * kBits);
   int64_t* scores = batch.Scores();
+  if (end - first == kBits && std::has_single_bit(batch.Word(batch.FirstWord()))) {
+    batch.ForEach([&](cluster::NodeIndex n) { scores[n] = ScoreOne(c, state, n); });
+    return;
+  }
   std::fill(scores + first, scores + end, 0);
-  for (const auto& [image, score] : static_cast<const State*>(state)->parts) {
+  for (const auto& [name, image, score] : static_cast<const State*>(state)->parts) {
     const auto& nodes = image->nodes;
     for (auto n = std::lower_bound(nodes.begin(), nodes.end(), first); n != nodes.end() && *n < end;
          ++n) {

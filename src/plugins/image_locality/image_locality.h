@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "framework/profile.h"
 
@@ -14,7 +15,7 @@ inline constexpr std::string_view kName = "ImageLocality";
 // Score of a node whose images add up to `sum`, for a pod with `containers` containers.
 int64_t ScoreOf(int64_t sum, int64_t containers);
 
-class ImageLocality final : public framework::ScorePlugin {
+class ImageLocality final : public framework::ScorePlugin, public framework::ClassAwarePlugin {
  public:
   std::string_view Name() const override { return kName; }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodeCount; }
@@ -24,9 +25,15 @@ class ImageLocality final : public framework::ScorePlugin {
                                       const framework::NodeSet& feasible) const override;
   void Score(const framework::CycleContext&, const framework::PluginState*,
              framework::ScoreBatch&) const override;
+  bool AppendPremises(const framework::CycleContext&, framework::PluginState*,
+                      std::vector<int64_t>* out) const override;
 
  private:
   struct State;
+
+  static void Prepare(const framework::CycleContext& c, State& state);
+  static int64_t ScoreOne(const framework::CycleContext& c, const framework::PluginState* state,
+                          cluster::NodeIndex n);
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

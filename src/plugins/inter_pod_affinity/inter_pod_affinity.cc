@@ -70,6 +70,7 @@ struct InterPodAffinity::CountedTerm {
 
 // What is derived from a pod's shape.
 struct InterPodAffinity::Compiled {
+  uint64_t version = 0;
   uint64_t namespaces_generation = 0;
   std::string error;
   bool has_preferred = false;  // as written, parsed or not
@@ -99,6 +100,9 @@ struct InterPodAffinity::State final : framework::PluginState {
   int64_t affinity_total = 0;
   // Score: weights by domain.
   DomainTable<int64_t> score;
+  // For classes of pods: is there anything to filter or score by?
+  bool filters = false;
+  Status scores;
 };
 
 InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args) : args_(args) {}
@@ -111,8 +115,9 @@ std::unique_ptr<framework::PluginState> InterPodAffinity::NewState() const {
 // --- Once per shape
 
 InterPodAffinity::Compiled InterPodAffinity::Compile(const cluster::Cluster& cluster,
-                                                     const cluster::PodShape& shape) {
+                                                     const cluster::PodShape& shape) const {
   Compiled compiled;
+  compiled.version = ++compilations_;
   compiled.namespaces_generation = cluster.Objects().namespaces.Generation();
   const auto& affinity = shape.source.spec.affinity;
   if (!affinity) return compiled;
@@ -182,6 +187,7 @@ void InterPodAffinity::BeginCycle(const CycleContext& c,
   }
   FindTermsOfOthers(c.cluster, c.shape, compiled);
   state.compiled = &compiled;
+  state.filters = false;
 }
 
 // --- Filter
@@ -228,11 +234,9 @@ Status InterPodAffinity::PreFilter(const CycleContext& c, framework::PluginState
   if (!compiled.error.empty()) return Status::Unresolvable("parsing pod: " + compiled.error);
   CountExisting(c, state);
   CountIncoming(c, state);
-  if (state.existing_total == 0 && compiled.affinity.parts.empty() &&
-      compiled.anti_affinity.empty()) {
-    return Status::Skip();
-  }
-  return {};
+  state.filters = state.existing_total != 0 || !compiled.affinity.parts.empty() ||
+                  !compiled.anti_affinity.empty();
+  return state.filters ? Status() : Status::Skip();
 }
 
 void InterPodAffinity::ChangePod(const CycleContext& c, State& state, const cluster::Pod& pod,
@@ -343,9 +347,12 @@ int64_t InterPodAffinity::WeightOf(const OwnTerm& own) const {
   return 0;
 }
 
-Status InterPodAffinity::PreScore(const CycleContext& c, framework::PluginState* plugin_state,
+Status InterPodAffinity::PreScore(const CycleContext& c, framework::PluginState* state,
                                   const framework::NodeSet&) const {
-  auto& state = static_cast<State&>(*plugin_state);
+  return CountScores(c, static_cast<State&>(*state));
+}
+
+Status InterPodAffinity::CountScores(const CycleContext& c, State& state) const {
   Compiled& compiled = *state.compiled;
   if (args_.ignore_preferred_terms_of_existing_pods && !compiled.has_preferred) {
     return Status::Skip();
@@ -393,6 +400,15 @@ void InterPodAffinity::Score(const CycleContext&, const framework::PluginState* 
   }
 }
 
+namespace {
+
+int64_t Normalized(int64_t score, int64_t smallest, int64_t spread) {
+  const double share = static_cast<double>(WrapSub(score, smallest)) / static_cast<double>(spread);
+  return TruncToInt64(static_cast<double>(framework::kMaxNodeScore) * share);
+}
+
+}  // namespace
+
 void InterPodAffinity::Normalize(const CycleContext&, const framework::PluginState*,
                                  const framework::NodeSet& feasible,
                                  framework::ScoreColumn& column) const {
@@ -414,12 +430,81 @@ void InterPodAffinity::Normalize(const CycleContext&, const framework::PluginSta
   }
   ScoreMemo memo;
   ForEachNode(feasible, [&](NodeIndex n) {
-    scores[n] = memo.Get(scores[n], [&](int64_t score) {
-      const double share =
-          static_cast<double>(WrapSub(score, smallest)) / static_cast<double>(spread);
-      return TruncToInt64(static_cast<double>(framework::kMaxNodeScore) * share);
-    });
+    scores[n] =
+        memo.Get(scores[n], [&](int64_t score) { return Normalized(score, smallest, spread); });
   });
+}
+
+// --- Classes of pods
+
+namespace {
+
+template <class Table>
+void AppendColumns(const Table& tables, std::vector<int64_t>* out) {
+  for (const auto& table : tables) out->push_back(reinterpret_cast<intptr_t>(&table.Column()));
+  out->push_back(0);
+}
+
+// Where a domain is a node, what counts of its pods is the node's own; elsewhere the domain is.
+template <class Table, class OfCount>
+void AppendDomains(const Table& tables, NodeIndex n, OfCount&& of_count,
+                   std::vector<int64_t>* out) {
+  for (const auto& table : tables) {
+    const uint32_t code = table.Column().codes[n];
+    if (!table.Column().IsOnePerNode()) {
+      out->push_back(code);
+    } else {
+      out->push_back(code == LabelColumn::kAbsent);
+      out->push_back(of_count(table.Get(code)));
+    }
+  }
+}
+
+}  // namespace
+
+bool InterPodAffinity::AppendPremises(const CycleContext& c, framework::PluginState* plugin_state,
+                                      std::vector<int64_t>* out) const {
+  auto& state = static_cast<State&>(*plugin_state);
+  state.scores = CountScores(c, state);
+  out->push_back(state.scores.Ok());
+  if (!state.filters && !state.scores.Ok()) return true;
+  out->push_back(static_cast<int64_t>(c.cluster.Topology().Generation()));
+  out->push_back(static_cast<int64_t>(state.compiled->version));
+  if (state.filters) {
+    for (const auto* tables : {&state.existing, &state.anti_affinity, &state.affinity}) {
+      AppendColumns(*tables, out);
+    }
+  }
+  if (state.scores.Ok()) AppendColumns(state.score, out);
+  return true;
+}
+
+void InterPodAffinity::AppendTraits(const CycleContext&, const framework::PluginState* plugin_state,
+                                    NodeIndex n, std::vector<int64_t>* out) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  if (state.filters) {
+    for (const auto* tables : {&state.existing, &state.anti_affinity, &state.affinity}) {
+      AppendDomains(
+          *tables, n, [](int32_t count) { return int64_t{count > 0}; }, out);
+    }
+  }
+  if (state.scores.Ok())
+    AppendDomains(
+        state.score, n, [](int64_t weight) { return weight; }, out);
+}
+
+Status InterPodAffinity::PreScoreAlike(const CycleContext&, framework::PluginState* state,
+                                       std::span<const framework::AlikeNodes>) const {
+  return static_cast<const State*>(state)->scores;
+}
+
+void InterPodAffinity::NormalizeAlike(const CycleContext&, const framework::PluginState*,
+                                      std::span<const framework::AlikeNodes>,
+                                      std::span<int64_t> scores) const {
+  const auto [smallest, largest] = std::minmax_element(scores.begin(), scores.end());
+  const int64_t least = *smallest;
+  const int64_t spread = WrapSub(*largest, least);
+  for (int64_t& score : scores) score = spread <= 0 ? 0 : Normalized(score, least, spread);
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,

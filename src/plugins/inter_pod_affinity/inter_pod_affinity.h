@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,16 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
                                public framework::PreScorePlugin,
                                public framework::ScorePlugin,
+                               public framework::ClassAwarePlugin,
                                public framework::EnqueueExtensions {
  public:
   explicit InterPodAffinity(const config::InterPodAffinityArgs& args);
   ~InterPodAffinity() override;
 
   std::string_view Name() const override { return kName; }
+  uint32_t DependsOn() const override {
+    return framework::kOnNodeObject | framework::kOnNodePods | framework::kOnDomainPods;
+  }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
@@ -59,6 +64,16 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
   void Normalize(const framework::CycleContext&, const framework::PluginState*,
                  const framework::NodeSet& feasible, framework::ScoreColumn&) const override;
 
+  bool AppendPremises(const framework::CycleContext&, framework::PluginState*,
+                      std::vector<int64_t>* out) const override;
+  void AppendTraits(const framework::CycleContext&, const framework::PluginState*,
+                    framework::NodeIndex, std::vector<int64_t>* out) const override;
+  framework::Status PreScoreAlike(const framework::CycleContext&, framework::PluginState*,
+                                  std::span<const framework::AlikeNodes>) const override;
+  void NormalizeAlike(const framework::CycleContext&, const framework::PluginState*,
+                      std::span<const framework::AlikeNodes>,
+                      std::span<int64_t> scores) const override;
+
  private:
   struct CountedTerm;
   struct Compiled;
@@ -69,13 +84,14 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
     Result<std::vector<cluster::AffinityTerm>> apart;
   };
 
-  static Compiled Compile(const cluster::Cluster& cluster, const cluster::PodShape& shape);
+  Compiled Compile(const cluster::Cluster& cluster, const cluster::PodShape& shape) const;
   static void FindTermsOfOthers(const cluster::Cluster& cluster, const cluster::PodShape& shape,
                                 Compiled& compiled);
   static void CountExisting(const framework::CycleContext& c, State& state);
   static void CountIncoming(const framework::CycleContext& c, State& state);
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
                         framework::NodeIndex node, int32_t delta);
+  framework::Status CountScores(const framework::CycleContext& c, State& state) const;
   int64_t WeightOf(const cluster::OwnTerm& own) const;
   const HintTerms& TermsForHints(const cluster::Cluster& cluster,
                                  const cluster::PodShape& shape) const;
@@ -86,6 +102,7 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
 
   config::InterPodAffinityArgs args_;
   mutable cluster::PerShape<Compiled> compiled_;     // touched only in BeginCycle
+  mutable uint64_t compilations_ = 0;                // the same
   mutable cluster::PerShape<HintTerms> hint_terms_;  // touched only in hints
 };
 

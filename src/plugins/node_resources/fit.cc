@@ -1,6 +1,7 @@
 #include "plugins/node_resources/fit.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -67,6 +68,10 @@ struct Fit::State : framework::PluginState {
   }
   static bool Lacks(const Need& need, NodeIndex n) {
     return need.amount > WrapSub(need.allocatable[n], need.requested[n]);
+  }
+  bool Fails(const cluster::Cluster& cluster, NodeIndex n) const {
+    return TooManyPods(cluster, n) || std::any_of(needs.begin(), needs.end(),
+                                                  [&](const Need& need) { return Lacks(need, n); });
   }
   // The verdict on a node that fails.
   void Reject(const cluster::Cluster& cluster, NodeIndex n, framework::FilterBatch& batch) const;
@@ -144,6 +149,11 @@ void Fit::Filter(const framework::CycleContext& c, const framework::PluginState*
   for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
     const uint64_t word = batch.Word(w);
     if (word == 0) continue;
+    if (std::has_single_bit(word)) {
+      const auto n = static_cast<NodeIndex>(w * kLanes + std::countr_zero(word));
+      if (s.Fails(c.cluster, n)) s.Reject(c.cluster, n, batch);
+      continue;
+    }
     // All 64 rows at once, feasible or not: branch-free beats picking.
     const size_t first = w * kLanes;
     uint64_t failed = Lacking(allowed + first, count + first, 1);

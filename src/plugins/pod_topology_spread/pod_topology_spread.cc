@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/wrap.h"
-#include "plugins/common/domain_counts.h"
 #include "plugins/common/score_memo.h"
+#include "plugins/pod_topology_spread/state.h"
 
 namespace berth::plugins::pod_topology_spread {
 
@@ -30,100 +30,6 @@ int64_t Round(double x) {
 }
 
 }  // namespace
-
-struct PodTopologySpread::CompiledConstraint {
-  Constraint constraint;
-  const LabelColumn* column;
-  bool is_hostname;
-  bool matches_itself;  // the pod counts among the pods it spreads over
-  cluster::PodPredicate predicate;
-  cluster::CounterHandle handle;
-  std::shared_ptr<EligibleNodes> eligible;
-  std::shared_ptr<EligibleNodes> candidates;  // the same without policies
-};
-
-struct PodTopologySpread::CompiledList {
-  std::string error;
-  std::vector<CompiledConstraint> constraints;
-  bool requires_all_keys = true;  // nodes that lack a key are left out
-};
-
-// What is derived from a pod's shape.
-struct PodTopologySpread::Compiled {
-  // For pods without constraints of their own: what their default ones were made from.
-  bool from_defaults = false;
-  OwnerGenerations generations{};
-  api::StringMap service_labels;
-  api::Selector selector;
-
-  CompiledList hard;
-  CompiledList soft;
-};
-
-// Pods per domain of a constraint that must hold.
-struct PodTopologySpread::HardState {
-  CompiledConstraint* constraint = nullptr;
-  DomainCounts<int32_t> counts;
-  int64_t least = 0;      // of all eligible domains
-  size_t with_least = 0;  // how many domains have that count
-  int64_t limit = 0;      // a node whose domain has more is refused
-
-  void FindLeast() {
-    least = std::numeric_limits<int32_t>::max();
-    with_least = 0;
-    for (const uint32_t code : constraint->eligible->Domains()) {
-      const int64_t count = counts.Get(code);
-      if (count < least) {
-        least = count;
-        with_least = 0;
-      }
-      with_least += count == least;
-    }
-  }
-  void SetLimit() {
-    const Constraint& c = constraint->constraint;
-    const auto domains = static_cast<int64_t>(constraint->eligible->Domains().size());
-    const int64_t floor = domains < c.min_domains ? 0 : least;
-    limit = c.max_skew + floor - (constraint->matches_itself ? 1 : 0);
-  }
-  void Change(uint32_t code, int32_t delta) {
-    const int64_t before = counts.Get(code);
-    const int64_t after = before + delta;
-    counts.Add(code, delta);
-    if (after < least) {
-      least = after;
-      with_least = 1;
-    } else {
-      if (before == least) --with_least;
-      if (after == least) ++with_least;
-      if (with_least == 0) FindLeast();
-    }
-    SetLimit();
-  }
-};
-
-// What a constraint that should hold adds to the score of a node.
-struct PodTopologySpread::SoftState {
-  const LabelColumn* column = nullptr;
-  double weight = 0;              // of one pod
-  double base = 0;                // of the constraint itself
-  std::vector<int64_t> rounded;   // of_domain, if there is no other constraint
-  std::vector<double> of_domain;  // by code; 0 for nodes without the label
-  const int32_t* pods = nullptr;  // by row, instead of of_domain
-
-  std::vector<int32_t> pods_memory;  // what `pods` points to, unless a counter's own
-  std::vector<uint32_t> touched;     // in pods_memory
-};
-
-struct PodTopologySpread::State final : framework::PluginState {
-  Compiled* compiled = nullptr;
-  std::vector<HardState> hard;
-  std::vector<SoftState> soft;
-  size_t hard_count = 0;
-  size_t soft_count = 0;
-  const NodeSet* scored = nullptr;  // nodes outside are ignored; null: none is
-  std::vector<uint8_t> seen;        // by code
-};
 
 PodTopologySpread::PodTopologySpread(const config::PodTopologySpreadArgs& args)
     : defaults_(args.default_constraints), system_defaults_(args.defaulting_type == "System") {
@@ -190,6 +96,7 @@ PodTopologySpread::CompiledList PodTopologySpread::CompileList(
 }
 
 void PodTopologySpread::CompileLists(const CycleContext& c, Compiled& compiled) const {
+  compiled.version = ++compilations_;
   compiled.hard = CompileList(c, kDoNotSchedule, compiled.selector);
   compiled.soft = CompileList(c, kScheduleAnyway, compiled.selector);
 }
@@ -358,38 +265,48 @@ size_t CountCommon(const NodeSet& a, const NodeSet& b) {
 // `may_point`: into the counter, which holds as long as no very long list of constraints follows.
 void PodTopologySpread::CountSoft(const CycleContext& c, CompiledConstraint& constraint,
                                   size_t size, bool may_point, SoftState& soft) {
-  cluster::TopologyCounters& topology = c.cluster.Topology();
+  cluster::PodCounter* counter =
+      constraint.predicate.parts.empty()
+          ? nullptr
+          : &c.cluster.Topology().Use(constraint.predicate, constraint.handle);
+  BeginSoft(constraint, size, soft);
+  if (!constraint.is_hostname) {
+    CountSoftDomains(c, constraint, counter, soft);
+    return;
+  }
+  // Pods of the node itself, whatever the policies say.
+  const size_t rows = constraint.column->codes.size();
+  if (counter != nullptr && counter->Rows().IsDense() && may_point) {
+    soft.pods = counter->MutableRows().Dense(rows).data();
+    return;
+  }
+  if (soft.pods_memory.size() < rows) soft.pods_memory.resize(rows);
+  soft.pods = soft.pods_memory.data();
+  if (counter == nullptr) return;
+  counter->Rows().ForEach([&](uint32_t row, int32_t count) {
+    soft.pods_memory[row] = count;
+    soft.touched.push_back(row);
+  });
+}
+
+void PodTopologySpread::BeginSoft(const CompiledConstraint& constraint, size_t size,
+                                  SoftState& soft) {
   soft.column = constraint.column;
   soft.weight = GoLog(static_cast<int64_t>(size) + 2);
   soft.base = static_cast<double>(static_cast<int32_t>(WrapSub(constraint.constraint.max_skew, 1)));
   for (const uint32_t row : soft.touched) soft.pods_memory[row] = 0;
   soft.touched.clear();
   soft.pods = nullptr;
-  cluster::PodCounter* counter = constraint.predicate.parts.empty()
-                                     ? nullptr
-                                     : &topology.Use(constraint.predicate, constraint.handle);
+}
+
+void PodTopologySpread::CountSoftDomains(const CycleContext& c, CompiledConstraint& constraint,
+                                         cluster::PodCounter* counter, SoftState& soft) {
   const LabelColumn& column = *constraint.column;
-  if (constraint.is_hostname) {
-    // Pods of the node itself, whatever the policies say.
-    const size_t rows = column.codes.size();
-    if (counter != nullptr && counter->Rows().IsDense() && may_point) {
-      soft.pods = counter->MutableRows().Dense(rows).data();
-      return;
-    }
-    if (soft.pods_memory.size() < rows) soft.pods_memory.resize(rows);
-    soft.pods = soft.pods_memory.data();
-    if (counter == nullptr) return;
-    counter->Rows().ForEach([&](uint32_t row, int32_t count) {
-      soft.pods_memory[row] = count;
-      soft.touched.push_back(row);
-    });
-    return;
-  }
   soft.of_domain.assign(column.values.size(), 0 * soft.weight + soft.base);
   soft.of_domain[LabelColumn::kAbsent] = 0;
   if (counter == nullptr) return;
   const cluster::IndexCounts& domains =
-      topology.Domains(*counter, column, constraint.eligible->Mask());
+      c.cluster.Topology().Domains(*counter, column, constraint.eligible->Mask());
   domains.ForEach([&](uint32_t code, int32_t count) {
     if (code == LabelColumn::kAbsent) return;
     soft.of_domain[code] = static_cast<double>(count) * soft.weight + soft.base;
@@ -425,12 +342,15 @@ Status PodTopologySpread::PreScore(const CycleContext& c, framework::PluginState
                                                               *constraint.column, state.seen);
     CountSoft(c, constraint, size, list.constraints.size() < 1000, state.soft[i]);
   }
-  SoftState& only = state.soft[0];
-  if (state.soft_count == 1 && only.pods == nullptr) {
-    only.rounded.resize(only.of_domain.size());
-    std::transform(only.of_domain.begin(), only.of_domain.end(), only.rounded.begin(), Round);
-  }
+  FinishSoft(state);
   return {};
+}
+
+void PodTopologySpread::FinishSoft(State& state) {
+  SoftState& only = state.soft[0];
+  if (state.soft_count != 1 || only.pods != nullptr) return;
+  only.rounded.resize(only.of_domain.size());
+  std::transform(only.of_domain.begin(), only.of_domain.end(), only.rounded.begin(), Round);
 }
 
 // The scores of the nodes of word `w`, constraint by constraint: the order decides the last bit.
@@ -476,30 +396,19 @@ void PodTopologySpread::Score(const CycleContext&, const framework::PluginState*
 void PodTopologySpread::Normalize(const CycleContext&, const framework::PluginState* plugin_state,
                                   const NodeSet& feasible, framework::ScoreColumn& column) const {
   const auto& state = static_cast<const State&>(*plugin_state);
-  // kube-scheduler marks nodes it ignores with this score, and so ignores nodes that have it.
-  constexpr int64_t kIgnored = -1;
   if (column.IsUniform()) return;
   int64_t* scores = column.Dense();
-  int64_t smallest = std::numeric_limits<int64_t>::max();
-  int64_t largest = 0;
+  Extent extent;
   const auto words = feasible.Words();
   for (size_t w = 0; w < words.size(); ++w) {
     const uint64_t scored =
         state.scored == nullptr ? words[w] : words[w] & state.scored->Words()[w];
-    ForEachNode(scored, w, [&](NodeIndex n) {
-      smallest = std::min(smallest, scores[n]);
-      largest = std::max(largest, scores[n]);
-    });
+    ForEachNode(scored, w, [&](NodeIndex n) { extent.Add(scores[n]); });
     NodeSet::ForEachBit(words[w] & ~scored, w, [&](NodeIndex n) { scores[n] = kIgnored; });
   }
   ScoreMemo memo;
   ForEachNode(feasible, [&](NodeIndex n) {
-    scores[n] = memo.Get(scores[n], [&](int64_t score) -> int64_t {
-      if (score == kIgnored) return 0;
-      if (largest == 0) return framework::kMaxNodeScore;
-      const int64_t left = WrapSub(WrapAdd(largest, smallest), score);
-      return WrapDiv(WrapMul(framework::kMaxNodeScore, left), largest);
-    });
+    scores[n] = memo.Get(scores[n], [&](int64_t score) { return extent.Normalized(score); });
   });
 }
 

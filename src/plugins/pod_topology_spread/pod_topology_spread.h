@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,17 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
                                 public framework::FilterPlugin,
                                 public framework::PreScorePlugin,
                                 public framework::ScorePlugin,
+                                public framework::ClassAwarePlugin,
                                 public framework::EnqueueExtensions {
  public:
   explicit PodTopologySpread(const config::PodTopologySpreadArgs& args);
   ~PodTopologySpread() override;
 
   std::string_view Name() const override { return kName; }
+  uint32_t DependsOn() const override {
+    return framework::kOnNodeObject | framework::kOnNodePods | framework::kOnDomainPods |
+           framework::kOnNodeCount;
+  }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
@@ -59,6 +65,16 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   void Normalize(const framework::CycleContext&, const framework::PluginState*,
                  const framework::NodeSet& feasible, framework::ScoreColumn&) const override;
 
+  bool AppendPremises(const framework::CycleContext&, framework::PluginState*,
+                      std::vector<int64_t>* out) const override;
+  void AppendTraits(const framework::CycleContext&, const framework::PluginState*,
+                    framework::NodeIndex, std::vector<int64_t>* out) const override;
+  framework::Status PreScoreAlike(const framework::CycleContext&, framework::PluginState*,
+                                  std::span<const framework::AlikeNodes>) const override;
+  void NormalizeAlike(const framework::CycleContext&, const framework::PluginState*,
+                      std::span<const framework::AlikeNodes>,
+                      std::span<int64_t> scores) const override;
+
  private:
   struct Compiled;
   struct CompiledConstraint;
@@ -79,6 +95,13 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
                            const api::Selector& default_selector) const;
   static void CountSoft(const framework::CycleContext& c, CompiledConstraint& constraint,
                         size_t size, bool may_point, SoftState& soft);
+  static void BeginSoft(const CompiledConstraint& constraint, size_t size, SoftState& soft);
+  static void CountSoftDomains(const framework::CycleContext& c, CompiledConstraint& constraint,
+                               cluster::PodCounter* counter, SoftState& soft);
+  static void FinishSoft(State& state);
+  static size_t CountDomainsAlike(std::span<const framework::AlikeNodes> feasible,
+                                  const CompiledConstraint& constraint,
+                                  const framework::NodeSet& candidates, State& state);
   static void SumUp(const State& state, size_t w, int64_t* scores);
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
                         framework::NodeIndex node, int32_t delta);
@@ -96,6 +119,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   bool system_defaults_;
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
+  mutable uint64_t compilations_ = 0;
   mutable EligibleTable eligible_;
   mutable cluster::PerShape<HintConstraints> hint_constraints_;  // touched only in hints
 };

@@ -48,6 +48,7 @@ class VolumeBinding final : public framework::PreFilterPlugin,
       : bind_timeout_seconds_(bind_timeout_seconds) {}
 
   std::string_view Name() const override { return kName; }
+  uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnVolumes; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;

@@ -1,0 +1,475 @@
+#include "framework/class_cache.h"
+
+#include <algorithm>
+
+#include "base/wrap.h"
+#include "framework/cycle.h"
+#include "framework/nominated_filter.h"
+
+namespace berth::framework {
+namespace {
+
+constexpr uint32_t kOnNodeItself = kOnNodeObject | kOnNodePods;
+constexpr size_t kWordBits = NodeSet::kWordBits;
+
+// A class is made for the second pod of a shape: making one costs more than deciding without.
+constexpr uint32_t kFirstWait = 1;
+// A class that has to be made anew before it gave this many answers was not worth it; the next one
+// is put off twice as long.
+constexpr uint32_t kWorthAnswers = 8;
+constexpr uint32_t kLongestWait = 1024;
+// With more cells than one in so many rows, looking at all rows is as fast.
+constexpr size_t kRowsPerCell = 16;
+constexpr size_t kFewCells = 64;
+// Looking at a single row costs as much as at this many in a scan.
+constexpr size_t kScanAdvantage = 32;
+constexpr size_t kFewRows = 16;
+
+// Nodes with nominated pods that are asked one by one; with more, all nodes are looked at.
+constexpr size_t kFewNominations = 64;
+// Answers of a class after which its memory is looked at again.
+constexpr uint32_t kWeighEvery = 1024;
+
+const NodeSet kNoNodes;
+
+}  // namespace
+
+ClassCache::ClassCache(const Profile& profile, size_t memory_bytes)
+    : profile_(profile), memory_limit_(memory_bytes) {
+  for (const auto& plugin : profile.Plugins()) {
+    Role& role = roles_.emplace_back();
+    role.depends_on = plugin->DependsOn();
+    role.aware = dynamic_cast<const ClassAwarePlugin*>(plugin.get());
+    role.by_domain = role.aware != nullptr && (role.depends_on & kOnDomainPods) != 0;
+    role.unknown = role.aware == nullptr && (role.depends_on & ~kOnNodeItself) != 0;
+  }
+  skipped_.resize(roles_.size());
+}
+
+// --- Which plugins concern the pod, and how
+
+bool ClassCache::SortPlugins(Cycle& cycle) {
+  local_filters_.clear();
+  domain_filters_.clear();
+  aware_.clear();
+  const auto note_aware = [&](uint8_t index) {
+    const ClassAwarePlugin* aware = roles_[index].aware;
+    if (aware == nullptr) return;
+    for (const auto& known : aware_) {
+      if (known.index == index) return;
+    }
+    aware_.push_back({aware, index});
+  };
+  for (const auto& served : profile_.filter) {
+    if (cycle.FilterSkipped(served.index)) continue;
+    const Role& role = roles_[served.index];
+    if (role.unknown) return false;
+    (role.by_domain ? domain_filters_ : local_filters_).push_back(served);
+    note_aware(served.index);
+  }
+  if (!SortScorePlugins(cycle)) return false;
+  for (const auto* list : {&local_scores_, &normalized_scores_, &domain_scores_}) {
+    for (const size_t i : *list) note_aware(profile_.score[i].index);
+  }
+  return true;
+}
+
+bool ClassCache::SortScorePlugins(Cycle& cycle) {
+  local_scores_.clear();
+  normalized_scores_.clear();
+  domain_scores_.clear();
+  std::fill(skipped_.begin(), skipped_.end(), 0);
+  for (const auto& [plugin, index] : profile_.pre_score) {
+    const Role& role = roles_[index];
+    if (role.by_domain) continue;
+    if ((role.depends_on & (kOnNodeCount | kOnDomainPods)) != 0) return false;
+    const Status status = plugin->PreScore(cycle.context(), cycle.state(index), kNoNodes);
+    if (status.IsSkip()) {
+      skipped_[index] = 1;
+    } else if (!status.Ok()) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    const auto& [plugin, index, weight] = profile_.score[i];
+    const Role& role = roles_[index];
+    if (skipped_[index] != 0) continue;
+    if (role.unknown) return false;
+    if (role.by_domain) {
+      domain_scores_.push_back(i);
+    } else {
+      (plugin->HasNormalize() ? normalized_scores_ : local_scores_).push_back(i);
+    }
+  }
+  return true;
+}
+
+// Everything that what is kept about a node depends on, besides the node.
+bool ClassCache::CollectPremises(Cycle& cycle) {
+  premises_.clear();
+  for (const auto* filters : {&local_filters_, &domain_filters_}) {
+    for (const auto& served : *filters) premises_.push_back(served.index);
+    premises_.push_back(-1);
+  }
+  for (const auto* scores : {&local_scores_, &normalized_scores_, &domain_scores_}) {
+    for (const size_t i : *scores) premises_.push_back(static_cast<int64_t>(i));
+    premises_.push_back(-1);
+  }
+  return std::all_of(aware_.begin(), aware_.end(), [&](const auto& served) {
+    return served.plugin->AppendPremises(cycle.context(), cycle.state(served.index), &premises_);
+  });
+}
+
+// --- What is held
+
+ClassCache::Entry& ClassCache::EntryFor(const cluster::PodShape& shape) {
+  if (shape.id >= entries_.size()) entries_.resize(shape.id + size_t{1});
+  Entry& entry = entries_[shape.id];
+  if (entry.serial != shape.serial) {
+    Drop(entry);
+    entry = Entry();
+    entry.serial = shape.serial;
+    entry.wait = kFirstWait;
+  }
+  entry.last_use = ++clock_;
+  return entry;
+}
+
+void ClassCache::Drop(Entry& entry) {
+  if (!entry.nodes) return;
+  entry.nodes.reset();
+  memory_used_ -= entry.bytes;
+  entry.bytes = 0;
+  std::erase(held_, static_cast<uint32_t>(&entry - entries_.data()));
+}
+
+// Its class is not good any more: how long to wait until the next one is made.
+void ClassCache::PutOff(Entry& entry) {
+  entry.wait = entry.answers >= kWorthAnswers
+                   ? 0
+                   : std::min(kLongestWait, 2 * std::max(entry.wait, uint32_t{1}));
+  entry.waited = 0;
+}
+
+void ClassCache::LimitMemory(Entry& keep) {
+  const size_t bytes = keep.nodes->MemoryBytes();
+  memory_used_ += bytes - keep.bytes;
+  keep.bytes = bytes;
+  while (memory_used_ > memory_limit_ && held_.size() > 1) {
+    Entry* oldest = nullptr;
+    for (const uint32_t id : held_) {
+      Entry& entry = entries_[id];
+      if (&entry == &keep) continue;
+      if (oldest == nullptr || entry.last_use < oldest->last_use) oldest = &entry;
+    }
+    PutOff(*oldest);
+    Drop(*oldest);
+    ++statistics_.evictions;
+  }
+}
+
+// --- Bringing a class up to date
+
+bool ClassCache::Refresh(Cycle& cycle, Entry& entry) {
+  const cluster::Cluster& cluster = cycle.context().cluster;
+  const cluster::RowLog& log = cluster.Changes();
+  const size_t rows = cluster.Rows();
+  if (one_.Capacity() < rows) one_.Resize(rows);
+  column_.MakeDense(one_.Words().size() * kWordBits);
+  bool current = entry.nodes != nullptr && entry.premises == premises_ &&
+                 log.Missed(entry.position) <= kFewRows + rows / kScanAdvantage &&
+                 entry.nodes->Cells().size() <= kFewCells + 2 * entry.nodes->LiveCells();
+  if (current) {
+    nodes_ = entry.nodes.get();
+    nodes_->Grow(rows);
+    bool plain = true;
+    current = log.ForEachSince(entry.position,
+                               [&](NodeIndex row) { plain = LookAgain(cycle, row) && plain; });
+    current = current && plain;
+  }
+  if (!current && !Build(cycle, entry)) return false;
+  entry.position = log.Read();
+  if (entry.nodes->LiveCells() > kFewCells + rows / kRowsPerCell) {
+    entry.wait = kLongestWait;
+    entry.waited = 0;
+    Drop(entry);
+    return false;
+  }
+  return true;
+}
+
+// Filters and scores one row. False: something is odd that a scan must report.
+bool ClassCache::LookAgain(Cycle& cycle, NodeIndex row) {
+  const CycleContext& c = cycle.context();
+  ++statistics_.rows;
+  if (!c.cluster.Nodes().Contains(row)) {
+    nodes_->Remove(row);
+    return true;
+  }
+  const size_t word = row / kWordBits;
+  one_.Insert(row);
+  FilterBatch batch(one_, cycle.mutable_verdicts(), word, word + 1);
+  for (const auto& [plugin, index] : local_filters_) {
+    batch.SetPlugin(index);
+    plugin->Filter(c, cycle.state(index), batch);
+  }
+  if (!one_.Contains(row)) {
+    nodes_->Remove(row);
+    return cycle.verdicts()[row].code != Code::kError;
+  }
+  int64_t local = 0;
+  bool in_range = true;
+  traits_.clear();
+  const auto score = [&](size_t i) {
+    ScoreBatch scores(one_, column_.Dense(), word, word + 1);
+    profile_.score[i].plugin->Score(c, cycle.state(profile_.score[i].index), scores);
+    return column_.Dense()[row];
+  };
+  for (const size_t i : local_scores_) {
+    const int64_t raw = score(i);
+    in_range = in_range && raw >= 0 && raw <= kMaxNodeScore;
+    local = WrapAdd(local, WrapMul(raw, profile_.score[i].weight));
+  }
+  for (const size_t i : normalized_scores_) traits_.push_back(score(i));
+  one_.Erase(row);
+  for (const auto& [plugin, index] : aware_) {
+    if (roles_[index].by_domain) plugin->AppendTraits(c, cycle.state(index), row, &traits_);
+  }
+  nodes_->Put(row, traits_, local);
+  return in_range;
+}
+
+// Scores all feasible rows with one plugin, into column_.
+bool ClassCache::AddLocal(Cycle& cycle, size_t i, std::vector<int64_t>& sums) {
+  const auto& [plugin, index, weight] = profile_.score[i];
+  int64_t* scores = column_.Dense();
+  cycle.ForRanges(feasible_.Words().size(), [&, p = plugin, at = index](size_t first, size_t end) {
+    ScoreBatch batch(feasible_, scores, first, end);
+    p->Score(cycle.context(), cycle.state(at), batch);
+  });
+  const bool normalizes = plugin->HasNormalize();
+  bool in_range = true;
+  feasible_.ForEach([&, w = weight](NodeIndex n) {
+    if (normalizes) {
+      sums[n] = scores[n];
+      return;
+    }
+    in_range = in_range && scores[n] >= 0 && scores[n] <= kMaxNodeScore;
+    sums[n] = WrapAdd(sums[n], WrapMul(scores[n], w));
+  });
+  return in_range;
+}
+
+bool ClassCache::Build(Cycle& cycle, Entry& entry) {
+  if (entry.nodes != nullptr) {
+    PutOff(entry);
+    Drop(entry);
+  }
+  if (!eager_ && entry.waited < entry.wait) {
+    ++entry.waited;
+    return false;
+  }
+  const CycleContext& c = cycle.context();
+  const size_t rows = c.cluster.Rows();
+  feasible_ = c.cluster.Nodes();
+  cycle.ForRanges(feasible_.Words().size(), [&](size_t first, size_t end) {
+    FilterBatch batch(feasible_, cycle.mutable_verdicts(), first, end);
+    for (const auto& [plugin, index] : local_filters_) {
+      batch.SetPlugin(index);
+      plugin->Filter(c, cycle.state(index), batch);
+    }
+  });
+  bool plain = true;
+  for (size_t w = 0; w < feasible_.Words().size(); ++w) {
+    NodeSet::ForEachBit(c.cluster.Nodes().Words()[w] & ~feasible_.Words()[w], w, [&](NodeIndex n) {
+      plain = plain && cycle.verdicts()[n].code != Code::kError;
+    });
+  }
+  local_.assign(rows, 0);
+  for (const size_t i : local_scores_) plain = AddLocal(cycle, i, local_) && plain;
+  if (raw_.size() < normalized_scores_.size()) raw_.resize(normalized_scores_.size());
+  for (size_t k = 0; k < normalized_scores_.size(); ++k) {
+    raw_[k].resize(rows);
+    AddLocal(cycle, normalized_scores_[k], raw_[k]);
+  }
+  if (!plain) {
+    entry.wait = kLongestWait;
+    entry.waited = 0;
+    return false;
+  }
+  entry.nodes = std::make_unique<PodClass>();
+  entry.nodes->Reset(rows);
+  held_.push_back(c.shape.id);
+  nodes_ = entry.nodes.get();
+  feasible_.ForEach([&](NodeIndex n) {
+    traits_.clear();
+    for (size_t k = 0; k < normalized_scores_.size(); ++k) traits_.push_back(raw_[k][n]);
+    for (const auto& [plugin, index] : aware_) {
+      if (roles_[index].by_domain) plugin->AppendTraits(c, cycle.state(index), n, &traits_);
+    }
+    nodes_->Put(n, traits_, local_[n]);
+  });
+  entry.premises = premises_;
+  entry.answers = 0;
+  ++statistics_.builds;
+  LimitMemory(entry);
+  return true;
+}
+
+// --- The decision
+
+// Takes out the nodes where the pod would be in the way of pods nominated to them. The hypothesis
+// that showed it is a change of the row, so the next pod finds the node looked at again.
+bool ClassCache::LeaveRoom(Cycle& cycle, cluster::Cluster& cluster) {
+  const cluster::Nominations& nominations = cluster.Nominated();
+  if (nominations.Empty()) return true;
+  bool plain = true;
+  size_t nodes = 0;
+  nominations.ForEachNode([&](cluster::StringId name, const std::vector<cluster::PodId>& pods) {
+    plain = plain && ++nodes <= kFewNominations;
+    if (!plain) return;
+    const NodeIndex n = cluster.FindNode(cluster.Strings().Text(name));
+    if (n == cluster::kNoNode || FitsBesideNominated(cycle, cluster, n, pods)) return;
+    plain = cycle.verdicts()[n].code != Code::kError;
+    nodes_->Remove(n);
+  });
+  return plain;
+}
+
+// Asks the filters that look at topology domains about one node of each cell.
+bool ClassCache::FilterCells(Cycle& cycle) {
+  cells_.clear();
+  alike_.clear();
+  for (PodClass::Cell& cell : nodes_->Cells()) {
+    if (cell.count == 0) continue;
+    const NodeIndex n = nodes_->MemberOf(cell);
+    if (!domain_filters_.empty()) {
+      const size_t word = n / kWordBits;
+      one_.Insert(n);
+      FilterBatch batch(one_, cycle.mutable_verdicts(), word, word + 1);
+      for (const auto& [plugin, index] : domain_filters_) {
+        batch.SetPlugin(index);
+        plugin->Filter(cycle.context(), cycle.state(index), batch);
+      }
+      const bool passed = one_.Contains(n);
+      one_.Erase(n);
+      if (!passed && cycle.verdicts()[n].code == Code::kError) return false;
+      if (!passed) continue;
+    }
+    cells_.push_back(&cell);
+    alike_.push_back({n, cell.count});
+  }
+  return true;
+}
+
+bool ClassCache::AddCellScores(int64_t weight) {
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    if (cell_scores_[i] < 0 || cell_scores_[i] > kMaxNodeScore) return false;
+    offsets_[i] = WrapAdd(offsets_[i], WrapMul(cell_scores_[i], weight));
+  }
+  return true;
+}
+
+bool ClassCache::ScoreCells(Cycle& cycle) {
+  const CycleContext& c = cycle.context();
+  const size_t count = cells_.size();
+  offsets_.assign(count, 0);
+  cell_scores_.resize(count);
+  if (!normalized_scores_.empty() && some_cells_.Capacity() != count) {
+    some_cells_.Resize(0);
+    some_cells_.Resize(count);
+    for (size_t i = 0; i < count; ++i) some_cells_.Insert(static_cast<NodeIndex>(i));
+  }
+  for (size_t k = 0; k < normalized_scores_.size(); ++k) {
+    const auto& [plugin, index, weight] = profile_.score[normalized_scores_[k]];
+    int64_t* scores = column_.MakeDense(some_cells_.Words().size() * kWordBits);
+    for (size_t i = 0; i < count; ++i) scores[i] = cells_[i]->traits[k];
+    plugin->Normalize(c, cycle.state(index), some_cells_, column_);
+    for (size_t i = 0; i < count; ++i) cell_scores_[i] = column_.Get(static_cast<NodeIndex>(i));
+    if (!AddCellScores(weight)) return false;
+  }
+  for (const size_t s : domain_scores_) {
+    const auto& [plugin, index, weight] = profile_.score[s];
+    const ClassAwarePlugin& aware = *roles_[index].aware;
+    PluginState* state = cycle.state(index);
+    const Status status = aware.PreScoreAlike(c, state, alike_);
+    if (status.IsSkip()) continue;
+    if (!status.Ok()) return false;
+    int64_t* scores = column_.MakeDense(one_.Words().size() * kWordBits);
+    for (size_t i = 0; i < count; ++i) {
+      const NodeIndex n = alike_[i].node;
+      one_.Insert(n);
+      ScoreBatch batch(one_, scores, n / kWordBits, n / kWordBits + 1);
+      plugin->Score(c, state, batch);
+      one_.Erase(n);
+      cell_scores_[i] = scores[n];
+    }
+    if (plugin->HasNormalize()) aware.NormalizeAlike(c, state, alike_, cell_scores_);
+    if (!AddCellScores(weight)) return false;
+  }
+  return true;
+}
+
+std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& cluster) {
+  const CycleContext& c = cycle.context();
+  if (!c.pod.node_name.empty() || !cycle.restriction().all_nodes) return std::nullopt;
+  if (cluster_ != &c.cluster) {
+    entries_.clear();
+    held_.clear();
+    memory_used_ = 0;
+    cluster_ = &c.cluster;
+  }
+  Entry& entry = EntryFor(c.shape);
+  if (entry.nodes == nullptr && !eager_ && entry.waited < entry.wait) {
+    ++entry.waited;
+    return std::nullopt;
+  }
+  if (!SortPlugins(cycle) || !CollectPremises(cycle)) return std::nullopt;
+  if (!Refresh(cycle, entry) || !LeaveRoom(cycle, cluster) || !FilterCells(cycle)) {
+    return std::nullopt;
+  }
+
+  ClassAnswer answer;
+  for (const AlikeNodes& alike : alike_) answer.feasible_count += alike.count;
+  if (answer.feasible_count == 0) return std::nullopt;
+  answer.scored = answer.feasible_count > 1;
+  if (!answer.scored) {
+    offsets_.assign(1, 0);
+  } else if (!ScoreCells(cycle)) {
+    return std::nullopt;
+  }
+  best_.clear();
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    const int64_t total = WrapAdd(offsets_[i], cells_[i]->HighestLocal());
+    if (best_.empty() || total > answer.total) {
+      best_.clear();
+      answer.best_count = 0;
+      answer.total = total;
+    }
+    if (total < answer.total) continue;
+    best_.push_back(cells_[i]->Highest());
+    answer.best_count += nodes_->Sets().Count(cells_[i]->Highest());
+  }
+  if (!answer.scored) answer.total = 0;
+  if (++entry.answers % kWeighEvery == 0) LimitMemory(entry);
+  ++statistics_.answers;
+  return answer;
+}
+
+NodeIndex ClassCache::Pick(size_t rank) { return nodes_->Sets().Nth(best_, rank); }
+
+void ClassCache::List(NodeSet* feasible, NodeSet* best) {
+  for (NodeSet* set : {feasible, best}) {
+    set->Resize(0);
+    set->Resize(cluster_->Rows());
+  }
+  size_t best_count = 0;
+  for (const RowSets::Id id : best_) best_count += nodes_->Sets().Count(id);
+  for (size_t rank = 0; rank < best_count; ++rank) best->Insert(Pick(rank));
+  for (NodeIndex n = 0; n < cluster_->Rows(); ++n) {
+    const PodClass::Cell* cell = nodes_->CellOf(n);
+    if (std::find(cells_.begin(), cells_.end(), cell) != cells_.end()) feasible->Insert(n);
+  }
+}
+
+}  // namespace berth::framework

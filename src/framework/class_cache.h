@@ -1,0 +1,139 @@
+// ClassCache: decides about a pod from what earlier pods of its shape found, when that is exact.
+//
+// Per shape a PodClass holds what is known of every node. A cluster notes the rows that change
+// (Cluster::Changes); before a class is asked it looks at those rows again, and only at those. What
+// plugins declare (Plugin::DependsOn, ClassAwarePlugin) says which answers a row keeps and which
+// are asked anew for every pod, once per cell of nodes that are alike. Nodes with pods nominated to
+// them are asked one by one. Where a plugin that concerns the pod declares too much, or where
+// nothing fits, there is no answer here, and the caller looks at all nodes.
+//
+// With or without it, decisions are the same: the same feasible nodes, the same totals, and so the
+// same choice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "framework/pod_class.h"
+#include "framework/profile.h"
+
+namespace berth::framework {
+
+class Cycle;
+
+// As the scan of all nodes would find it.
+struct ClassAnswer {
+  size_t feasible_count = 0;
+  size_t best_count = 0;  // nodes that share the highest total
+  bool scored = false;    // more than one node fits
+  int64_t total = 0;      // the highest, when scored
+};
+
+class ClassCache {
+ public:
+  // What all classes may hold together; the one that was not asked for longest goes first.
+  static constexpr size_t kDefaultMemory = size_t{512} << 20;
+
+  explicit ClassCache(const Profile& profile, size_t memory_bytes = kDefaultMemory);
+
+  // The answer for the cycle's pod, after RunPreFilter succeeded. Absent: look at all nodes.
+  // `cluster` is the cycle's, and as before when it returns.
+  std::optional<ClassAnswer> Find(Cycle& cycle, cluster::Cluster& cluster);
+  // The rank-th of the best nodes in row order. REQUIRES: Find has just answered.
+  NodeIndex Pick(size_t rank);
+  // All feasible nodes and all best ones, at the price of a look at every row. REQUIRES: as Pick.
+  void List(NodeSet* feasible, NodeSet* best);
+
+  // For tests: make a class for every pod that may have one, whether it pays or not.
+  void set_eager(bool eager) { eager_ = eager; }
+
+  struct Statistics {
+    uint64_t answers = 0;
+    uint64_t builds = 0;  // of a class, by looking at all nodes
+    uint64_t rows = 0;    // looked at again one by one
+    uint64_t evictions = 0;
+  };
+  const Statistics& statistics() const { return statistics_; }
+  size_t MemoryBytes() const { return memory_used_; }
+
+ private:
+  struct Role {
+    uint32_t depends_on = 0;
+    const ClassAwarePlugin* aware = nullptr;
+    bool by_domain = false;  // asked per cell, for every pod
+    bool unknown = false;    // declares more than can be followed
+  };
+  // What is known of a shape.
+  struct Entry {
+    uint64_t serial = 0;
+    uint64_t last_use = 0;
+    uint32_t answers = 0;  // since the class was made
+    uint32_t wait = 0;     // pods that are decided without before a class is made
+    uint32_t waited = 0;
+    size_t bytes = 0;
+    uint64_t position = 0;  // in the cluster's log
+    std::vector<int64_t> premises;
+    std::unique_ptr<PodClass> nodes;
+  };
+
+  // Each false: this pod is not for us.
+  bool SortPlugins(Cycle& cycle);
+  bool SortScorePlugins(Cycle& cycle);
+  bool CollectPremises(Cycle& cycle);
+  bool Refresh(Cycle& cycle, Entry& entry);
+  bool Build(Cycle& cycle, Entry& entry);
+  bool LookAgain(Cycle& cycle, NodeIndex row);
+  bool LeaveRoom(Cycle& cycle, cluster::Cluster& cluster);
+  bool FilterCells(Cycle& cycle);
+  bool ScoreCells(Cycle& cycle);
+  bool AddCellScores(int64_t weight);
+  bool AddLocal(Cycle& cycle, size_t plugin, std::vector<int64_t>& sums);
+
+  Entry& EntryFor(const cluster::PodShape& shape);
+  static void PutOff(Entry& entry);
+  void LimitMemory(Entry& entry);
+  void Drop(Entry& entry);
+
+  const Profile& profile_;
+  const size_t memory_limit_;
+  std::vector<Role> roles_;  // by plugin position
+  std::vector<Served<const ClassAwarePlugin>> aware_;
+  const cluster::Cluster* cluster_ = nullptr;
+  bool eager_ = false;
+
+  std::vector<Entry> entries_;  // by shape id
+  std::vector<uint32_t> held_;  // shape ids with a class
+  size_t memory_used_ = 0;
+  uint64_t clock_ = 0;
+  Statistics statistics_;
+
+  // About the pod of the last Find.
+  std::vector<Served<FilterPlugin>> local_filters_;
+  std::vector<Served<FilterPlugin>> domain_filters_;
+  std::vector<size_t> local_scores_;       // positions in profile_.score
+  std::vector<size_t> normalized_scores_;  // the same; their raw scores are the first traits
+  std::vector<size_t> domain_scores_;
+  std::vector<int64_t> premises_;
+  PodClass* nodes_ = nullptr;
+  std::vector<PodClass::Cell*> cells_;  // that passed the filters
+  std::vector<AlikeNodes> alike_;       // the same
+  std::vector<int64_t> offsets_;        // the same: what normalised scores add
+  std::vector<RowSets::Id> best_;
+
+  // Scratch.
+  std::vector<uint8_t> skipped_;  // PreScore said Skip, by plugin position
+  std::vector<int64_t> traits_;
+  NodeSet one_;  // empty in between
+  NodeSet feasible_;
+  NodeSet some_cells_;
+  ScoreColumn column_;
+  std::vector<int64_t> cell_scores_;
+  std::vector<int64_t> local_;
+  std::vector<std::vector<int64_t>> raw_;
+};
+
+}  // namespace berth::framework

@@ -1,0 +1,374 @@
+// Deciding from classes of pods gives the decisions of looking at every node: the same random
+// history of a cluster is lived through side by side, once without classes, once with a class for
+// every pod, once with classes where they pay, and every decision is compared.
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "cluster/object_store.h"
+#include "cluster/test_builders.h"
+#include "config/config.h"
+#include "framework/class_cache.h"
+#include "framework/post_filter.h"
+#include "scheduler/algorithm.h"
+#include "scheduler/profile_set.h"
+
+namespace berth::scheduler {
+namespace {
+
+using cluster::FromText;
+using cluster::MakeNode;
+using cluster::MakePod;
+using cluster::PodId;
+
+constexpr std::string_view kHost = "kubernetes.io/hostname";
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+
+// One way to decide, with a cluster of its own.
+struct Lab {
+  Lab(uint64_t seed, bool classes, bool eager) : algorithm({.seed = seed, .classes = classes}) {
+    auto made = ProfileSet::Make(config::Default(), cluster, nullptr, seed);
+    EXPECT_TRUE(made.has_value());
+    profiles = std::make_unique<ProfileSet>(std::move(*made));
+    cycle = profiles->CycleFor("default-scheduler");
+    cycle->classes().set_eager(eager);
+  }
+
+  // Everything a caller can see of a decision, in words.
+  std::string Decide(PodId id) {
+    algorithm.Schedule(*cycle, cluster, cluster.GetPod(id), &decision);
+    std::string line =
+        fmt::format("{} node={} feasible={} evaluated={} scored={} best={} total={} next={} {}",
+                    static_cast<int>(decision.outcome), decision.node, decision.feasible_count,
+                    decision.evaluated_nodes, decision.scored, decision.best_count, decision.total,
+                    algorithm.NextStart(), decision.error);
+    if (decision.outcome == Outcome::kUnschedulable) {
+      line += framework::FitErrorMessage(*cycle, decision.diagnosis);
+      for (const std::string& plugin : decision.diagnosis.unschedulable_plugins)
+        line += " " + plugin;
+    }
+    return line;
+  }
+
+  // Room for a pod that fits nowhere; the victims are gone at once.
+  std::string Preempt(PodId id) {
+    framework::PostFilterResult proposal;
+    const auto status = framework::RunPostFilter(*cycle, cluster, decision.diagnosis, &proposal);
+    std::string line = proposal.nominated_node;
+    for (const PodId victim : proposal.victims) {
+      line += " -" + cluster.GetPod(victim).name;
+      cluster.RemovePod(victim);
+    }
+    if (proposal.nomination == framework::PostFilterResult::Nomination::kSet) {
+      cluster.MutablePod(id).nominated_node_name = proposal.nominated_node;
+      cluster.MutableNominations().Set(id, cluster.Strings().Intern(proposal.nominated_node));
+    }
+    return line + " " + status.Message();
+  }
+
+  cluster::Cluster cluster;
+  std::unique_ptr<ProfileSet> profiles;
+  framework::Cycle* cycle = nullptr;
+  Algorithm algorithm;
+  Decision decision;
+};
+
+class History {
+ public:
+  explicit History(uint64_t seed) : random_(seed) {
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/false, /*eager=*/false));
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/true));
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/false));
+    rich_ = OneIn(2);
+    const auto count = static_cast<int>(1 + random_.Below(6));
+    for (int i = 0; i < count; ++i) templates_.push_back(Template(i));
+    const auto nodes = static_cast<int>(2 + random_.Below(OneIn(3) ? 150 : 20));
+    for (int i = 0; i < nodes; ++i) SetNode(i);
+    next_node_ = nodes;
+  }
+
+  void Live(int steps) {
+    for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) Step();
+  }
+
+  uint64_t Answers() const { return labs_[1]->cycle->classes().statistics().answers; }
+  uint64_t RowsSeen() const { return labs_[1]->cycle->classes().statistics().rows; }
+  uint64_t LazyAnswers() const { return labs_[2]->cycle->classes().statistics().answers; }
+
+ private:
+  bool OneIn(uint64_t n) { return random_.Below(n) == 0; }
+  std::string Of(std::string_view prefix, uint64_t n) {
+    return fmt::format("{}{}", prefix, random_.Below(n));
+  }
+  cluster::Cluster& First() { return labs_[0]->cluster; }
+  template <class F>
+  void Everywhere(F&& change) {
+    for (auto& lab : labs_) change(*lab);
+  }
+
+  // --- Objects
+
+  void SetNode(int i) {
+    MakeNode node(fmt::format("n{}", i));
+    node.Cpu(fmt::format("{}", 2 + random_.Below(3))).Memory(Of("", 3) + "500Mi");
+    node.Pods(fmt::format("{}", 3 + random_.Below(8)));
+    if (!OneIn(8)) node.Zone(Of("z", 3));
+    if (!OneIn(20)) node.Label(std::string(kHost), OneIn(60) ? "twin" : fmt::format("n{}", i));
+    node.Label("disk", Of("d", 3));
+    if (OneIn(4)) node.Label("rack", OneIn(6) ? "" : Of("r", 40));
+    if (OneIn(4)) node.Taint(Of("t", 3), OneIn(2) ? "NoSchedule" : "PreferNoSchedule");
+    if (OneIn(15)) node.Cordoned();
+    if (OneIn(3)) node.Image({Of("registry.example.com/app", 2) + ":v1"}, 400'000'000);
+    if (OneIn(4)) node.Has("example.com/gpu", Of("", 4));
+    Everywhere([&](Lab& lab) { lab.cluster.SetNode(node); });
+  }
+
+  api::Pod Template(int i) {
+    MakePod pod(fmt::format("template{}", i));
+    pod.Label("app", Of("a", 3)).Priority(static_cast<int32_t>(random_.Below(3)) * 10);
+    pod.Requests("cpu", Of("", 8) + "00m").Requests("memory", Of("", 400) + "Mi");
+    if (OneIn(4)) pod.NoContainers().Container("c");
+    if (OneIn(5)) pod.Namespace("other");
+    if (OneIn(3)) pod.Image(Of("registry.example.com/app", 2) + ":v1");
+    if (OneIn(6)) pod.Requests("example.com/gpu", "1");
+    if (OneIn(6)) pod.HostPort(8000 + static_cast<int32_t>(random_.Below(2)));
+    if (OneIn(3)) pod.Tolerates(Of("t", 3));
+    if (OneIn(5)) pod.NodeSelector("disk", Of("d", 3));
+    if (OneIn(4)) pod.NodeAffinity(PreferredDisk());
+    if (rich_ && OneIn(2)) AddSpread(pod.Get());
+    if (rich_ && OneIn(3)) AddSpread(pod.Get());
+    if (rich_ && OneIn(2)) AddPodAffinity(pod.Get());
+    if (OneIn(12)) pod.Volume("{'name':'v','persistentVolumeClaim':{'claimName':'none'}}");
+    return pod;
+  }
+
+  std::string PreferredDisk() {
+    return fmt::format(
+        "{{'preferredDuringSchedulingIgnoredDuringExecution':[{{'weight':{},'preference':"
+        "{{'matchExpressions':[{{'key':'disk','operator':'{}','values':['d1']}}]}}}}]}}",
+        1 + random_.Below(100), OneIn(2) ? "In" : "NotIn");
+  }
+
+  std::string_view TopologyKey() {
+    const uint64_t which = random_.Below(5);
+    return which < 2 ? kHost : which < 4 ? kZone : "rack";
+  }
+
+  void AddSpread(api::Pod& pod) {
+    pod.spec.topology_spread_constraints.push_back(
+        FromText<api::TopologySpreadConstraint>(fmt::format(
+            "{{'maxSkew':{},'topologyKey':'{}','whenUnsatisfiable':'{}','labelSelector':"
+            "{{'matchLabels':{{'app':'{}'}}}},'nodeTaintsPolicy':'{}'}}",
+            1 + random_.Below(3), TopologyKey(), OneIn(2) ? "DoNotSchedule" : "ScheduleAnyway",
+            Of("a", 3), OneIn(2) ? "Honor" : "Ignore")));
+  }
+
+  void AddPodAffinity(api::Pod& pod) {
+    std::string list;
+    const std::string_view kind = OneIn(2) ? "podAffinity" : "podAntiAffinity";
+    const std::string term = fmt::format(
+        "{{'labelSelector':{{'matchLabels':{{'app':'{}'}}}},'topologyKey':'{}'{}}}", Of("a", 3),
+        TopologyKey(), OneIn(4) ? ",'namespaceSelector':{'matchLabels':{'team':'x'}}" : "");
+    const std::string json =
+        OneIn(2) ? fmt::format("{{'{}':{{'requiredDuringSchedulingIgnoredDuringExecution':[{}]}}}}",
+                               kind, term)
+                 : fmt::format(
+                       "{{'{}':{{'preferredDuringSchedulingIgnoredDuringExecution':"
+                       "[{{'weight':{},'podAffinityTerm':{}}}]}}}}",
+                       kind, 1 + random_.Below(100), term);
+    auto affinity = FromText<api::Affinity>(json);
+    if (pod.spec.affinity) affinity.node_affinity = pod.spec.affinity->node_affinity;
+    pod.spec.affinity = std::move(affinity);
+  }
+
+  api::Pod NewPod() {
+    api::Pod pod = templates_[random_.Below(templates_.size())];
+    pod.metadata.name = fmt::format("p{}", ++next_pod_);
+    pod.metadata.uid = pod.metadata.name;
+    return pod;
+  }
+
+  // --- What happens
+
+  void Step() {
+    switch (random_.Below(24)) {
+      case 0:
+        SetNode(static_cast<int>(random_.Below(static_cast<uint64_t>(next_node_))));
+        break;
+      case 1:
+        if (OneIn(2)) SetNode(next_node_++);
+        break;
+      case 2:
+        if (OneIn(3)) RemoveNode();
+        break;
+      case 3:
+      case 4:
+        RemovePod();
+        break;
+      case 5:
+        UpdatePod();
+        break;
+      case 6:
+        AddPlaced();
+        break;
+      case 7:
+        if (OneIn(6)) templates_[random_.Below(templates_.size())] = Template(0);
+        break;
+      case 8:
+        if (OneIn(5)) SetNamespace();
+        break;
+      case 9:
+        if (OneIn(5)) SetService();
+        break;
+      case 10:
+        ToggleNomination();
+        break;
+      default:
+        Schedule();
+    }
+  }
+
+  void RemoveNode() {
+    const std::string name = Of("n", static_cast<uint64_t>(next_node_));
+    Everywhere([&](Lab& lab) { lab.cluster.RemoveNode(name); });
+  }
+
+  PodId SomePlaced() {
+    if (placed_.empty()) return cluster::kNoPod;
+    const std::string& uid = placed_[random_.Below(placed_.size())];
+    return First().FindPod(uid);
+  }
+
+  void RemovePod() {
+    const PodId id = SomePlaced();
+    if (id == cluster::kNoPod) return;
+    Everywhere([&](Lab& lab) { lab.cluster.RemovePod(id); });
+  }
+
+  void UpdatePod() {
+    const PodId id = SomePlaced();
+    if (id == cluster::kNoPod) return;
+    api::Pod pod = NewPod();
+    pod.metadata.name = First().GetPod(id).name;
+    pod.metadata.uid = First().GetPod(id).uid;
+    pod.spec.node_name = First().GetPod(id).node_name;
+    if (OneIn(2)) pod.metadata.deletion_timestamp.emplace();
+    Everywhere([&](Lab& lab) { lab.cluster.UpdatePod(id, pod); });
+  }
+
+  void AddPlaced() {
+    api::Pod pod = NewPod();
+    pod.spec.node_name = Of("n", static_cast<uint64_t>(next_node_) + 2);  // perhaps not there
+    placed_.push_back(pod.metadata.uid);
+    Everywhere([&](Lab& lab) { lab.cluster.AddPod(pod); });
+  }
+
+  void SetNamespace() {
+    const auto object = FromText<api::Namespace>(
+        fmt::format("{{'metadata':{{'name':'{}','labels':{{'team':'{}'}}}}}}",
+                    OneIn(2) ? "ns" : "other", OneIn(2) ? "x" : "y"));
+    Everywhere([&](Lab& lab) { lab.cluster.MutableObjects().namespaces.Set(object); });
+  }
+
+  // With a service, pods without constraints spread by default.
+  void SetService() {
+    const auto object = FromText<api::Service>(
+        fmt::format("{{'metadata':{{'name':'{}','namespace':'ns'}},'spec':{{'selector':"
+                    "{{'app':'{}'}}}}}}",
+                    Of("s", 2), Of("a", 3)));
+    Everywhere([&](Lab& lab) { lab.cluster.MutableObjects().services.Set(object); });
+  }
+
+  void ToggleNomination() {
+    if (nominated_ != cluster::kNoPod && OneIn(2)) {
+      const std::string uid = First().GetPod(nominated_).uid;
+      if (First().FindPod(uid) == nominated_) {
+        Everywhere([&](Lab& lab) { lab.cluster.RemovePod(nominated_); });
+      }
+      nominated_ = cluster::kNoPod;
+      return;
+    }
+    const api::Pod pod = NewPod();
+    const std::string node = Of("n", static_cast<uint64_t>(next_node_));
+    Everywhere([&](Lab& lab) {
+      nominated_ = lab.cluster.AddPod(pod);
+      lab.cluster.MutableNominations().Set(nominated_, lab.cluster.Strings().Intern(node));
+    });
+  }
+
+  void Schedule() {
+    const api::Pod pod = NewPod();
+    PodId id = cluster::kNoPod;
+    Everywhere([&](Lab& lab) { id = lab.cluster.AddPod(pod); });
+    if (!Compare(id)) return;
+    if (labs_[0]->decision.outcome == Outcome::kUnschedulable && OneIn(2)) {
+      const std::string expected = labs_[0]->Preempt(id);
+      for (size_t i = 1; i < labs_.size(); ++i) ASSERT_EQ(labs_[i]->Preempt(id), expected);
+      if (!Compare(id)) return;
+    }
+    if (labs_[0]->decision.outcome != Outcome::kScheduled || OneIn(10)) {
+      Everywhere([&](Lab& lab) { lab.cluster.RemovePod(id); });
+      return;
+    }
+    placed_.push_back(pod.metadata.uid);
+    Everywhere([&](Lab& lab) {
+      lab.cluster.MutableNominations().Clear(id);
+      lab.cluster.MutablePod(id).node_name = lab.cluster.NodeName(lab.decision.node);
+      lab.cluster.Place(id, lab.decision.node, /*assumed=*/true);
+    });
+  }
+
+  bool Compare(PodId id) {
+    const std::string expected = labs_[0]->Decide(id);
+    for (size_t i = 1; i < labs_.size(); ++i) {
+      const std::string actual = labs_[i]->Decide(id);
+      EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
+      if (actual != expected) return false;
+      if (!labs_[i]->decision.from_class) continue;
+      cluster::NodeSet feasible;
+      cluster::NodeSet best;
+      labs_[i]->cycle->classes().List(&feasible, &best);
+      EXPECT_TRUE(feasible == labs_[0]->decision.feasible);
+      EXPECT_TRUE(best == labs_[0]->decision.best);
+    }
+    return !::testing::Test::HasFailure();
+  }
+
+  Random random_;
+  bool rich_ = false;  // with pods that look at other pods
+  std::vector<std::unique_ptr<Lab>> labs_;
+  std::vector<api::Pod> templates_;
+  std::vector<std::string> placed_;  // uids, also of pods that are gone
+  PodId nominated_ = cluster::kNoPod;
+  int next_node_ = 0;
+  int next_pod_ = 0;
+};
+
+TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
+  uint64_t answers = 0;
+  uint64_t rows = 0;
+  uint64_t lazy = 0;
+  const char* more = std::getenv("BERTH_SEEDS");  // for a longer look
+  const uint64_t seeds = more == nullptr ? 120 : std::strtoull(more, nullptr, 10);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    History history(seed);
+    history.Live(250);
+    if (HasFailure()) return;
+    answers += history.Answers();
+    rows += history.RowsSeen();
+    lazy += history.LazyAnswers();
+  }
+  // The comparison means something only if classes are used, kept and caught up.
+  EXPECT_GT(answers, 40 * seeds);
+  EXPECT_GT(rows, 40 * seeds);
+  EXPECT_GT(lazy, 8 * seeds);
+}
+
+}  // namespace
+}  // namespace berth::scheduler

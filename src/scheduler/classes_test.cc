@@ -1,0 +1,161 @@
+// When pods are decided from their class, and when not.
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "cluster/test_builders.h"
+#include "config/config.h"
+#include "framework/class_cache.h"
+#include "scheduler/algorithm.h"
+#include "scheduler/profile_set.h"
+
+namespace berth::scheduler {
+namespace {
+
+using cluster::MakeNode;
+using cluster::MakePod;
+
+class Classes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 10; ++i) cluster_.SetNode(Node(i));
+    Configure({});
+  }
+
+  void Configure(std::span<const ExtraPlugin> extra) {
+    auto made = ProfileSet::Make(config::Default(), cluster_, nullptr, 0, extra);
+    ASSERT_TRUE(made.has_value());
+    profiles_ = std::make_unique<ProfileSet>(std::move(*made));
+    cycle_ = profiles_->CycleFor("default-scheduler");
+  }
+
+  static MakeNode Node(int i) {
+    MakeNode node(fmt::format("n{}", i));
+    node.Cpu("8").Memory("8Gi").Label("kubernetes.io/hostname", fmt::format("n{}", i));
+    return node;
+  }
+  MakePod Pod() { return MakePod(fmt::format("p{}", ++pods_)).Requests("cpu", "100m"); }
+
+  // Decides and places; was it decided from a class?
+  bool FromClass(const api::Pod& pod) {
+    const cluster::PodId id = cluster_.AddPod(pod);
+    algorithm_.Schedule(*cycle_, cluster_, cluster_.GetPod(id), &decision_);
+    if (decision_.outcome == Outcome::kScheduled) cluster_.Place(id, decision_.node, true);
+    return decision_.from_class;
+  }
+  const framework::ClassCache::Statistics& Seen() { return cycle_->classes().statistics(); }
+
+  cluster::Cluster cluster_;
+  std::unique_ptr<ProfileSet> profiles_;
+  framework::Cycle* cycle_ = nullptr;
+  Algorithm algorithm_{AlgorithmOptions{}};
+  Decision decision_;
+  int pods_ = 0;
+};
+
+TEST_F(Classes, TheSecondPodOfAShapeMakesOne) {
+  EXPECT_FALSE(FromClass(Pod()));
+  EXPECT_TRUE(FromClass(Pod()));
+  EXPECT_TRUE(FromClass(Pod()));
+  EXPECT_EQ(Seen().builds, 1u);
+  EXPECT_EQ(Seen().rows, 1u) << "only the node the second pod went to is looked at for the third";
+}
+
+TEST_F(Classes, TheAnswerCountsWhatTheScanCounts) {
+  FromClass(Pod());
+  FromClass(Pod());
+  EXPECT_EQ(decision_.feasible_count, 10u);
+  EXPECT_EQ(decision_.evaluated_nodes, 10u);
+  EXPECT_EQ(decision_.best_count, 9u) << "one node holds a pod already";
+  EXPECT_TRUE(decision_.scored);
+}
+
+TEST_F(Classes, ANodeThatComesIsLookedAtAlone) {
+  FromClass(Pod());
+  FromClass(Pod());
+  cluster_.SetNode(Node(10));
+  const uint64_t rows = Seen().rows;
+  EXPECT_TRUE(FromClass(Pod()));
+  EXPECT_EQ(decision_.feasible_count, 11u);
+  EXPECT_EQ(Seen().builds, 1u);
+  EXPECT_EQ(Seen().rows, rows + 2) << "the new node, and the last pod's";
+}
+
+TEST_F(Classes, PodsOfOtherShapesChangeNothingButTheirNodes) {
+  FromClass(Pod());
+  FromClass(Pod());
+  FromClass(Pod().Label("app", "x"));
+  FromClass(Pod().Label("app", "x"));
+  EXPECT_TRUE(FromClass(Pod()));
+  EXPECT_EQ(Seen().builds, 2u);
+}
+
+TEST_F(Classes, PodsWithClaimsOfTheirOwnAreDecidedWithout) {
+  const auto with_claim = [&] {
+    return Pod().Volume("{'name':'v','awsElasticBlockStore':{'volumeID':'x'}}");
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(with_claim()));
+}
+
+TEST_F(Classes, AnExplicitPercentageIsHonoured) {
+  for (int i = 0; i < 200; ++i) cluster_.SetNode(Node(10 + i));
+  algorithm_ = Algorithm(AlgorithmOptions{.percentage_of_nodes_to_score = 50});
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(Pod()));
+}
+
+TEST_F(Classes, SwitchedOffTheyAreNotAsked) {
+  algorithm_ = Algorithm(AlgorithmOptions{.classes = false});
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(Pod()));
+  EXPECT_EQ(Seen().builds, 0u);
+}
+
+TEST_F(Classes, WhereNothingFitsTheScanSaysWhy) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(FromClass(Pod().Requests("cpu", "9")));
+    EXPECT_EQ(decision_.outcome, Outcome::kUnschedulable);
+    EXPECT_EQ(decision_.diagnosis.rejected.Count(), 10u);
+  }
+}
+
+// Says nothing about what it depends on.
+class Silent final : public framework::FilterPlugin {
+ public:
+  std::string_view Name() const override { return "Silent"; }
+  void Filter(const framework::CycleContext&, const framework::PluginState*,
+              framework::FilterBatch&) const override {}
+  static Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                         const framework::PluginHandle&) {
+    return std::make_unique<Silent>();
+  }
+};
+
+TEST_F(Classes, APluginThatDeclaresNothingIsAskedAboutEveryNode) {
+  const ExtraPlugin silent{{"Silent", &Silent::Make}, {config::ExtensionPoint::kFilter}};
+  Configure({&silent, 1});
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(Pod()));
+}
+
+TEST_F(Classes, MemoryIsBoundedByForgettingTheColdest) {
+  framework::ClassCache small(cycle_->profile(), /*memory_bytes=*/1);
+  small.set_eager(true);
+  const auto find = [&](const std::string& app) {
+    const cluster::PodId id = cluster_.AddPod(Pod().Label("app", app));
+    cycle_->Begin(cluster_, cluster_.GetPod(id));
+    EXPECT_TRUE(cycle_->RunPreFilter().Ok());
+    return small.Find(*cycle_, cluster_).has_value();
+  };
+  EXPECT_TRUE(find("a"));
+  EXPECT_TRUE(find("a"));
+  const size_t one = small.MemoryBytes();
+  EXPECT_EQ(small.statistics().builds, 1u);
+  EXPECT_TRUE(find("b"));
+  EXPECT_EQ(small.statistics().evictions, 1u);
+  EXPECT_EQ(small.MemoryBytes(), one);
+  EXPECT_TRUE(find("a"));
+  EXPECT_EQ(small.statistics().builds, 3u);
+}
+
+}  // namespace
+}  // namespace berth::scheduler

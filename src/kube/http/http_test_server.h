@@ -41,6 +41,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   using Bytes = std::function<void(Peer&, std::string_view)>;
 
   Peer(tcp::socket socket, asio::ssl::context* tls) : socket_(std::move(socket)) {
+    error_code ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
     if (tls != nullptr) tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *tls);
   }
 

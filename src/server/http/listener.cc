@@ -2,7 +2,9 @@
 #include "server/http/listener.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 #include <list>
 #include <optional>
 #include <utility>
@@ -67,7 +69,7 @@ class Session;
 // What sessions need of the listener.
 struct Shared {
   ServingOptions options;
-  const ServingCertificates* certificates;
+  const ServingCertificates* certificates;  // null: plain HTTP
   Handler handler;
   std::list<Session*> sessions;  // the ones that waited longest for a request first
   bool stopping = false;
@@ -85,13 +87,16 @@ struct Shared {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(tcp::socket socket, std::shared_ptr<Shared> shared)
-      : shared_(std::move(shared)),
-        tls_(shared_->certificates->Current()),
-        context_(Reference(tls_->Native())),
-        stream_(beast::tcp_stream(std::move(socket)), context_) {
+      : shared_(std::move(shared)), tcp_(std::move(socket)) {
+    if (shared_->certificates) {
+      tls_ = shared_->certificates->Current();
+      context_.emplace(Reference(tls_->Native()));
+      secure_.emplace(tcp_, *context_);
+    }
     place_ = shared_->sessions.insert(shared_->sessions.end(), this);
   }
   ~Session() {
+    if (body_) body_->Close();
     shared_->sessions.erase(place_);
     shared_->MaybeDrained();
   }
@@ -100,7 +105,11 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void Run() {
     Deadline(shared_->options.header_timeout);
-    beast::async_detect_ssl(stream_.next_layer(), buffer_,
+    if (!secure_) {
+      Read(shared_->options.header_timeout);
+      return;
+    }
+    beast::async_detect_ssl(tcp_, buffer_,
                             [self = shared_from_this()](error_code error, bool is_tls) {
                               if (error) return;
                               is_tls ? self->Handshake() : self->RefusePlain();
@@ -111,12 +120,13 @@ class Session : public std::enable_shared_from_this<Session> {
   // The other side may be in the middle of anything.
   void Abort() {
     error_code ignored;
-    beast::get_lowest_layer(stream_).socket().close(ignored);
+    tcp_.socket().close(ignored);
   }
   // No further request; the one under way is answered.
   void Finish() {
     last_ = true;
     if (idle_) Abort();
+    if (body_) EndStream();
   }
 
  private:
@@ -126,38 +136,36 @@ class Session : public std::enable_shared_from_this<Session> {
     return context;
   }
 
-  void Deadline(std::chrono::seconds after) {
-    beast::get_lowest_layer(stream_).expires_after(after);
-  }
+  void Deadline(std::chrono::seconds after) { tcp_.expires_after(after); }
 
   void RefusePlain() {
     static constexpr std::string_view kText =
         "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-    asio::async_write(stream_.next_layer(), asio::buffer(kText.data(), kText.size()),
+    asio::async_write(tcp_, asio::buffer(kText.data(), kText.size()),
                       [self = shared_from_this()](error_code, size_t) {
                         error_code ignored;
-                        auto& socket = beast::get_lowest_layer(self->stream_).socket();
+                        auto& socket = self->tcp_.socket();
                         socket.shutdown(tcp::socket::shutdown_both, ignored);
                       });
   }
 
   void Handshake() {
-    stream_.async_handshake(asio::ssl::stream_base::server, buffer_.data(),
-                            [self = shared_from_this()](error_code error, size_t used) {
-                              if (error) {
-                                self->LogHandshake(error);
-                                return;
-                              }
-                              self->buffer_.consume(used);
-                              self->peer_ = ChainOf(self->stream_.native_handle());
-                              self->Read(self->shared_->options.header_timeout);
-                            });
+    secure_->async_handshake(asio::ssl::stream_base::server, buffer_.data(),
+                             [self = shared_from_this()](error_code error, size_t used) {
+                               if (error) {
+                                 self->LogHandshake(error);
+                                 return;
+                               }
+                               self->buffer_.consume(used);
+                               self->peer_ = ChainOf(self->secure_->native_handle());
+                               self->Read(self->shared_->options.header_timeout);
+                             });
   }
 
   void LogHandshake(const error_code& error) {
     if (!log::V(2)) return;
     error_code unknown;
-    const auto remote = beast::get_lowest_layer(stream_).socket().remote_endpoint(unknown);
+    const auto remote = tcp_.socket().remote_endpoint(unknown);
     std::string line = "http: TLS handshake error";
     if (!unknown) line += " from " + HostPort(remote.address().to_string(), remote.port());
     log::InfoLine(2, line + ": " + error.message());
@@ -174,19 +182,19 @@ class Session : public std::enable_shared_from_this<Session> {
     idle_ = true;
     shared_->sessions.splice(shared_->sessions.end(), shared_->sessions, place_);
     Deadline(patience);
-    http::async_read_header(stream_, buffer_, *parser_,
-                            [self = shared_from_this()](error_code error, size_t) {
-                              self->idle_ = false;
-                              error ? self->OnReadError(error) : self->ReadBody();
-                            });
+    const auto done = [self = shared_from_this()](error_code error, size_t) {
+      self->idle_ = false;
+      error ? self->OnReadError(error) : self->ReadBody();
+    };
+    With([&](auto& stream) { http::async_read_header(stream, buffer_, *parser_, done); });
   }
 
   void ReadBody() {
     Deadline(shared_->options.header_timeout);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](error_code error, size_t) {
-                       error ? self->OnReadError(error) : self->Handle();
-                     });
+    const auto done = [self = shared_from_this()](error_code error, size_t) {
+      error ? self->OnReadError(error) : self->Handle();
+    };
+    With([&](auto& stream) { http::async_read(stream, buffer_, *parser_, done); });
   }
 
   void OnReadError(const error_code& error) {
@@ -230,51 +238,133 @@ class Session : public std::enable_shared_from_this<Session> {
     request.body = std::move(message.body());
     request.peer = peer_;
     // Nothing is read while the request is worked on; the time that takes is its handler's affair.
-    beast::get_lowest_layer(stream_).expires_never();
+    tcp_.expires_never();
     shared_->handler(std::move(request), [self = shared_from_this()](Response response) {
       self->Write(std::move(response));
     });
   }
 
   void Write(Response response) {
-    if (shared_->stopping) last_ = true;
+    if (shared_->stopping || response.stream) last_ = true;
     out_.emplace();
     out_->version(version_);
     out_->result(static_cast<unsigned>(response.status));
     for (auto& [name, value] : response.headers) out_->insert(name, value);
     out_->keep_alive(!last_);
+    if (response.stream) {
+      StartStream(std::move(response.stream));
+      return;
+    }
     const size_t size = response.body.size();
     if (!head_) out_->body() = std::move(response.body);
     out_->content_length(size);
     Deadline(shared_->options.header_timeout);
     serializer_.emplace(*out_);
-    http::async_write(stream_, *serializer_, [self = shared_from_this()](error_code error, size_t) {
+    const auto done = [self = shared_from_this()](error_code error, size_t) {
       self->serializer_.reset();
       self->out_.reset();
       if (error) return;
       self->last_ ? self->Close() : self->Read(self->shared_->options.idle_timeout);
+    };
+    With([&](auto& stream) { http::async_write(stream, *serializer_, done); });
+  }
+
+  void StartStream(std::shared_ptr<BodyStream> body) {
+    body_ = std::move(body);
+    out_->chunked(true);
+    serializer_.emplace(*out_);
+    sending_ = true;
+    body_->SetReady([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->Pump();
     });
+    Deadline(shared_->options.header_timeout);
+    const auto done = [self = shared_from_this()](error_code error, size_t) {
+      self->sending_ = false;
+      if (error) return self->EndStream();
+      self->tcp_.expires_never();
+      self->Pump();
+      self->WatchForClose();
+    };
+    With([&](auto& stream) { http::async_write_header(stream, *serializer_, done); });
+  }
+
+  // A client that is done with the stream closes its connection: nothing else tells. A further
+  // request on this connection is never answered.
+  void WatchForClose() {
+    const auto done = [self = shared_from_this()](error_code error, size_t size) {
+      if (error || size == 0) return self->EndStream();
+      self->WatchForClose();
+    };
+    With([&](auto& stream) {
+      stream.async_read_some(asio::buffer(ignored_.data(), ignored_.size()), done);
+    });
+  }
+
+  // One write at a time; what has gathered meanwhile goes as one chunk.
+  void Pump() {
+    if (sending_ || !body_ || body_->Closed()) return;
+    if (body_->Aborted()) return EndStream();
+    const std::string bytes = body_->Take();
+    const bool end = bytes.empty();
+    if (end && !body_->Ended()) return;
+    char size[24];
+    std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
+    chunk_.assign(size);
+    chunk_ += bytes;
+    chunk_ += "\r\n";
+    sending_ = true;
+    Deadline(shared_->options.header_timeout);
+    const auto done = [self = shared_from_this(), end](error_code error, size_t) {
+      self->sending_ = false;
+      if (error || end) return self->EndStream();
+      self->tcp_.expires_never();
+      self->body_->Sent();
+      self->Pump();
+    };
+    With([&](auto& stream) { asio::async_write(stream, asio::buffer(chunk_), done); });
+  }
+
+  void EndStream() {
+    if (!body_ || body_->Closed()) return;
+    body_->Close();
+    Abort();
+  }
+
+  // Calls `use` with the stream of this connection.
+  template <class Use>
+  void With(const Use& use) {
+    secure_ ? use(*secure_) : use(tcp_);
   }
 
   void Close() {
     constexpr std::chrono::seconds kPatience{2};
     Deadline(kPatience);
-    stream_.async_shutdown([self = shared_from_this()](error_code) { self->Abort(); });
+    if (!secure_) {
+      error_code ignored;
+      tcp_.socket().shutdown(tcp::socket::shutdown_both, ignored);
+      return;
+    }
+    secure_->async_shutdown([self = shared_from_this()](error_code) { self->Abort(); });
   }
 
   std::shared_ptr<Shared> shared_;
   std::list<Session*>::iterator place_;
   std::shared_ptr<TlsContext> tls_;  // outlives the connection: names are looked up in it
-  asio::ssl::context context_;
-  asio::ssl::stream<beast::tcp_stream> stream_;
+  beast::tcp_stream tcp_;
+  std::optional<asio::ssl::context> context_;                    // of a secure connection,
+  std::optional<asio::ssl::stream<beast::tcp_stream&>> secure_;  // which is over tcp_
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::string_body>> out_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
   PeerChain peer_;
+  std::shared_ptr<BodyStream> body_;  // of a response that is streamed
+  std::string chunk_;
+  std::array<char, 256> ignored_;
+  bool sending_ = false;
   unsigned version_ = 11;
   bool head_ = false;
-  bool idle_ = false;
+  bool idle_ = true;   // no complete request header yet: may be closed to make room
   bool last_ = false;  // close after the response that is under way
 };
 
@@ -402,18 +492,33 @@ class AsioListener final : public Listener {
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> Listener::Make(kube::SystemLoop& loop,
-                                                 const ServingOptions& options,
-                                                 const ServingCertificates& certificates,
-                                                 Handler handler) {
+namespace {
+
+Result<std::unique_ptr<Listener>> Open(kube::SystemLoop& loop, const ServingOptions& options,
+                                       const ServingCertificates* certificates, Handler handler) {
   auto shared = std::make_shared<Shared>();
   shared->options = options;
-  shared->certificates = &certificates;
+  shared->certificates = certificates;
   shared->handler = std::move(handler);
   auto* io = static_cast<asio::io_context*>(loop.Native());
   auto listener = std::make_unique<AsioListener>(*io, std::move(shared));
   if (auto ok = listener->Open(options); !ok) return Fail(ok.error());
   return std::unique_ptr<Listener>(std::move(listener));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::Make(kube::SystemLoop& loop,
+                                                 const ServingOptions& options,
+                                                 const ServingCertificates& certificates,
+                                                 Handler handler) {
+  return Open(loop, options, &certificates, std::move(handler));
+}
+
+Result<std::unique_ptr<Listener>> Listener::MakePlain(kube::SystemLoop& loop,
+                                                      const ServingOptions& options,
+                                                      Handler handler) {
+  return Open(loop, options, nullptr, std::move(handler));
 }
 
 }  // namespace berth::server

@@ -1,4 +1,4 @@
-// Listener: HTTPS connections, one request after the other on each.
+// Listener: HTTPS (or plain HTTP) connections, one request after the other on each.
 //
 // HTTP/1.1 with keep-alive over TLS; a client that speaks plain HTTP is told so. What a client can
 // hold is bounded: header and body sizes, time to send them, idle time, number of connections (when
@@ -24,6 +24,10 @@ class Listener {
                                                 const ServingOptions& options,
                                                 const ServingCertificates& certificates,
                                                 Handler handler);
+  // The same without TLS, for a server that only this machine reaches.
+  static Result<std::unique_ptr<Listener>> MakePlain(kube::SystemLoop& loop,
+                                                     const ServingOptions& options,
+                                                     Handler handler);
   virtual ~Listener() = default;
 
   virtual int Port() const = 0;

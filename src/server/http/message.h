@@ -31,10 +31,62 @@ struct Request {
   }
 };
 
+// A body that is written while it comes about, such as a watch. The handler writes, the connection
+// takes; both on the loop's thread. The connection is closed after it.
+class BodyStream {
+ public:
+  void Write(std::string_view bytes) {
+    if (closed_ || ended_) return;
+    pending_ += bytes;
+    if (ready_) ready_();
+  }
+  void End() {
+    if (ended_) return;
+    ended_ = true;
+    if (ready_) ready_();
+  }
+  // Ends it without the mark of a proper end: the client does not keep up.
+  void Abort() {
+    aborted_ = true;
+    End();
+  }
+  // Bytes written that the network has not taken.
+  size_t Backlog() const { return pending_.size() + sending_; }
+  bool Closed() const { return closed_; }
+  // Called once when the connection is gone; nothing written after that is sent.
+  void OnClosed(std::function<void()> closed) { on_closed_ = std::move(closed); }
+
+  // For the connection.
+  void SetReady(std::function<void()> ready) { ready_ = std::move(ready); }
+  std::string Take() {
+    sending_ = pending_.size();
+    return std::exchange(pending_, {});
+  }
+  void Sent() { sending_ = 0; }
+  bool Ended() const { return ended_; }
+  bool Aborted() const { return aborted_; }
+  void Close() {
+    if (std::exchange(closed_, true)) return;
+    ready_ = nullptr;
+    if (const auto call = std::exchange(on_closed_, nullptr)) call();
+  }
+
+ private:
+  std::string pending_;
+  size_t sending_ = 0;
+  bool ended_ = false;
+  bool aborted_ = false;
+  bool closed_ = false;
+  std::function<void()> ready_;
+  std::function<void()> on_closed_;
+};
+
 struct Response {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
+  // Instead of a body. Shared: handler and connection let go of it at different times.
+  std::shared_ptr<BodyStream> stream = {};
 
   Response& Set(std::string name, std::string value) {
     for (auto& header : headers) {

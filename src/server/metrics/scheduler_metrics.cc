@@ -387,9 +387,19 @@ void SchedulerMetrics::Refresh(const scheduler::Engine& engine) {
   if (engine.Queue().InFlightCount() > 0) {
     SetInflightEvents("PodPopped", engine.Queue().InFlightCount());
   }
+  ForgetOld();
   cycles_ = 0;
   hints_ = 0;
   events_ = 0;
+}
+
+// Pods that went away while they were bound, and preemptions nobody has reported the end of.
+void SchedulerMetrics::ForgetOld() {
+  constexpr int64_t kTooOldNs = 3'600'000'000'000;
+  const int64_t now = Now();
+  erase_if(binding_since_,
+           [&](const auto& entry) { return now - entry.second.began_ns > kTooOldNs; });
+  erase_if(preempting_since_, [&](const auto& entry) { return now - entry.second > kTooOldNs; });
 }
 
 void SchedulerMetrics::SetUnschedulablePods(std::string_view plugin, std::string_view profile,

@@ -135,6 +135,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   int64_t Now() const { return now_ns_(); }
   double Since(int64_t began_ns) const { return static_cast<double>(Now() - began_ns) * 1e-9; }
   void CountAttempt(std::string_view result, std::string_view profile, const Timer& timer);
+  void ForgetOld();
   // The next of a run of equal things: how much it counts for, 0: it is not timed.
   static uint32_t NextWeight(uint32_t& seen);
 

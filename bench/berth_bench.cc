@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "bench/earlier.h"
+#include "bench/perf/command.h"
 #include "bench/workloads.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
@@ -37,6 +38,8 @@ struct Options {
   int64_t seed = 0;
   std::string classes = "on";
   std::string compare;  // a file
+  std::string scheduler_perf;
+  std::string scheduler_perf_workload;
   bool json = false;
   bool help = false;
 };
@@ -84,6 +87,14 @@ void Preempt(cluster::Cluster& cluster, cluster::PodId pod,
   cluster.Place(pod, cluster.FindNode(proposal.nominated_node), /*assumed=*/true);
 }
 
+scheduler::AlgorithmOptions AlgorithmOptionsOf(const Options& o) {
+  scheduler::AlgorithmOptions options;
+  options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
+  options.seed = static_cast<uint64_t>(o.seed);
+  options.classes = o.classes == "on";
+  return options;
+}
+
 Result<Figures> Measure(const Workload& workload, const Options& o) {
   cluster::Cluster cluster;
   AddNamespaces(cluster);
@@ -107,11 +118,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   auto profiles = scheduler::ProfileSet::Make(config::Default(), cluster, pool.get());
   if (!profiles) return Fail(profiles.error());
   framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);
-  scheduler::AlgorithmOptions options;
-  options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
-  options.seed = static_cast<uint64_t>(o.seed);
-  options.classes = o.classes == "on";
-  scheduler::Algorithm algorithm(options);
+  scheduler::Algorithm algorithm(AlgorithmOptionsOf(o));
   scheduler::Decision decision;
   // A few cycles that are not measured.
   for (int i = 0; i < 20; ++i) {
@@ -125,6 +132,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   cli::Progress progress(workload.name, pending.size());
   const double cpu_before = CpuSeconds();
   for (const cluster::PodId pod : pending) {
+    if (workload.between != nullptr) workload.between(micros.size(), cluster);
     const auto start = Clock::now();
     algorithm.Schedule(*cycle, cluster, cluster.GetPod(pod), &decision);
     framework::PostFilterResult proposal;
@@ -183,6 +191,11 @@ int Run(const std::vector<std::string>& args) {
                   &o.classes);
   flags.AddText("compare", "FILE", "what --json printed earlier: show medians side by side",
                 &o.compare);
+  flags.AddText("scheduler-perf", "FILE",
+                "run the workloads of a performance-config.yaml of kube-scheduler's scheduler_perf",
+                &o.scheduler_perf);
+  flags.AddText("scheduler-perf-workload", "REGEX", "only those whose TESTCASE/WORKLOAD matches",
+                &o.scheduler_perf_workload);
   flags.AddSwitch("json", "one JSON object per workload instead of a table", &o.json);
   flags.AddSwitch("h,help", "this text", &o.help);
   std::vector<std::string> rest;
@@ -198,6 +211,15 @@ int Run(const std::vector<std::string>& args) {
         flags.Help());
     for (const Workload& w : Workloads()) fmt::print("  {:<26}  {}\n", w.name, w.help);
     return 0;
+  }
+  if (!o.scheduler_perf.empty()) {
+    std::unique_ptr<cli::WorkerPool> pool;
+    if (o.threads > 1) pool = std::make_unique<cli::WorkerPool>(static_cast<size_t>(o.threads));
+    return RunPerfCommand({.file = o.scheduler_perf,
+                           .pattern = o.scheduler_perf_workload,
+                           .algorithm = AlgorithmOptionsOf(o),
+                           .executor = pool.get(),
+                           .json = o.json});
   }
   Earlier earlier;
   if (!o.compare.empty()) {

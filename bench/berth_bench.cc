@@ -12,6 +12,7 @@
 
 #include "bench/earlier.h"
 #include "bench/perf/command.h"
+#include "bench/report/report.h"
 #include "bench/workloads.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
@@ -38,6 +39,8 @@ struct Options {
   int64_t seed = 0;
   std::string classes = "on";
   std::string compare;  // a file
+  std::string report;   // a file
+  std::string charts = ".";
   std::string scheduler_perf;
   std::string scheduler_perf_workload;
   bool json = false;
@@ -175,6 +178,18 @@ std::string Json(const Figures& f, const Options& o) {
       f.peak_rss_bytes);
 }
 
+int PrintReport(const Options& o) {
+  const auto text = files::ReadFile(o.report);
+  const auto lines = text ? ParseReport(*text) : Fail(text.error());
+  const auto markdown = lines ? WriteReport(*lines, o.charts) : Fail(lines.error().In(o.report));
+  if (!markdown) {
+    fmt::print(stderr, "berth-bench: {}\n", markdown.error().Message());
+    return 1;
+  }
+  std::fputs(markdown->c_str(), stdout);
+  return 0;
+}
+
 int Run(const std::vector<std::string>& args) {
   Options o;
   cli::Flags flags;
@@ -191,6 +206,9 @@ int Run(const std::vector<std::string>& args) {
                   &o.classes);
   flags.AddText("compare", "FILE", "what --json printed earlier: show medians side by side",
                 &o.compare);
+  flags.AddText("report", "FILE", "what --json printed earlier: print Markdown, draw charts",
+                &o.report);
+  flags.AddText("charts", "FOLDER", "where --report puts its charts (default .)", &o.charts);
   flags.AddText("scheduler-perf", "FILE",
                 "run the workloads of a performance-config.yaml of kube-scheduler's scheduler_perf",
                 &o.scheduler_perf);
@@ -212,6 +230,7 @@ int Run(const std::vector<std::string>& args) {
     for (const Workload& w : Workloads()) fmt::print("  {:<26}  {}\n", w.name, w.help);
     return 0;
   }
+  if (!o.report.empty()) return PrintReport(o);
   if (!o.scheduler_perf.empty()) {
     std::unique_ptr<cli::WorkerPool> pool;
     if (o.threads > 1) pool = std::make_unique<cli::WorkerPool>(static_cast<size_t>(o.threads));

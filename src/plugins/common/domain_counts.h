@@ -2,30 +2,62 @@
 // are 32 bits wide, weights 64.
 //
 // Kept from cycle to cycle and cleared by what was touched, so that a cycle costs the domains it
-// looks at. The entry of code 0 (nodes without the label) is always 0.
+// looks at. What is planned and settled is even kept as it is, where every domain is a node and the
+// same was counted before: then a cycle costs the nodes that changed. The entry of code 0 (nodes
+// without the label) is always 0.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/wrap.h"
+#include "cluster/cluster.h"
 #include "cluster/index_counts.h"
 #include "cluster/label_columns.h"
 
 namespace berth::plugins {
 
+// Names counts for ever: those of a counter, or of a term of placed pods.
+struct CountsName {
+  cluster::CounterHandle handle;
+  bool of_term = false;
+};
+
 template <class T>
 class DomainCounts {
  public:
+  // Starts a plan for `column`.
+  void Begin(const cluster::LabelColumn& column) {
+    planned_column_ = &column;
+    plan_.clear();
+  }
+  // `factor` times every count is to be in the table.
+  void Plan(const cluster::IndexCounts& counts, const CountsName& name, T factor) {
+    plan_.push_back({name.handle.serial, name.handle.id, name.of_term, factor, &counts});
+  }
+  // Carries out the plan.
+  void Settle(const cluster::Cluster& cluster) {
+    if (!CatchUp(cluster)) {
+      Reset(*planned_column_);
+      for (const Part& part : plan_) AddAll(*part.counts, part.factor);
+    }
+    std::swap(settled_, plan_);
+    generation_ = cluster.Topology().Generation();
+    position_ = cluster.Changes().Read();
+    is_settled_ = true;
+  }
+
   // All zero, for the values `column` has now.
   void Reset(const cluster::LabelColumn& column) {
     if (all_touched_) std::fill(counts_.begin(), counts_.end(), 0);
     for (const uint32_t code : touched_) counts_[code] = 0;
     all_touched_ = false;
     touched_.clear();
+    is_settled_ = false;
     column_ = &column;
     if (counts_.size() < column.values.size()) counts_.resize(column.values.size());
   }
@@ -37,6 +69,7 @@ class DomainCounts {
 
   void Add(uint32_t code, T delta) {
     if (code == cluster::LabelColumn::kAbsent) return;
+    is_settled_ = false;
     Touch(code);
     counts_[code] = Sum(counts_[code], delta);
   }
@@ -60,6 +93,42 @@ class DomainCounts {
   }
 
  private:
+  struct Part {
+    uint64_t serial;
+    uint32_t id;
+    bool of_term;
+    T factor;
+    const cluster::IndexCounts* counts;
+
+    bool operator==(const Part& o) const {
+      return serial == o.serial && id == o.id && of_term == o.of_term && factor == o.factor;
+    }
+  };
+
+  // If the plan is what is in the table already, counts again where nodes changed. False: it is
+  // not, or too much changed.
+  bool CatchUp(const cluster::Cluster& cluster) {
+    constexpr size_t kFewRows = 16;
+    constexpr size_t kRowsPerChange = 32;
+    const cluster::LabelColumn& column = *planned_column_;
+    if (!is_settled_ || column_ != planned_column_ || !column.IsOnePerNode() ||
+        counts_.size() < column.values.size() || settled_ != plan_ ||
+        generation_ != cluster.Topology().Generation() ||
+        cluster.Changes().Missed(position_) > kFewRows + cluster.Rows() / kRowsPerChange) {
+      return false;
+    }
+    return cluster.Changes().ForEachSince(position_, [&](cluster::NodeIndex row) {
+      const uint32_t code = column.codes[row];
+      if (code == cluster::LabelColumn::kAbsent) return;
+      T sum = 0;
+      for (const Part& part : plan_) {
+        sum = Sum(sum, Product(part.counts->Get(code), part.factor));
+      }
+      Touch(code);
+      counts_[code] = sum;
+    });
+  }
+
   void Touch(uint32_t code) {
     if (all_touched_) return;
     touched_.push_back(code);
@@ -74,6 +143,14 @@ class DomainCounts {
   std::vector<T> counts_;
   std::vector<uint32_t> touched_;
   bool all_touched_ = false;
+
+  const cluster::LabelColumn* planned_column_ = nullptr;
+  std::vector<Part> plan_;
+  // What is in the table, if it was not changed since.
+  bool is_settled_ = false;
+  std::vector<Part> settled_;
+  uint64_t generation_ = 0;  // of the topology
+  uint64_t position_ = 0;    // in the cluster's log
 };
 
 // The DomainCounts of several label keys, made as keys are met.
@@ -85,18 +162,33 @@ class DomainTable {
     index_.clear();
   }
   DomainCounts<T>& For(const cluster::LabelColumn& column) {
-    const auto [it, inserted] = index_.try_emplace(&column, used_);
-    if (inserted) {
-      if (used_ == tables_.size()) tables_.emplace_back();
-      tables_[used_++].Reset(column);
-    }
-    return tables_[it->second];
+    bool is_new = false;
+    DomainCounts<T>& table = At(column, &is_new);
+    if (is_new) table.Reset(column);
+    return table;
+  }
+  // The table to Plan with; Settle carries out all plans. REQUIRES: no For since Clear.
+  DomainCounts<T>& Planned(const cluster::LabelColumn& column) {
+    bool is_new = false;
+    DomainCounts<T>& table = At(column, &is_new);
+    if (is_new) table.Begin(column);
+    return table;
+  }
+  void Settle(const cluster::Cluster& cluster) {
+    for (size_t i = 0; i < used_; ++i) tables_[i].Settle(cluster);
   }
   const DomainCounts<T>* begin() const { return tables_.data(); }
   const DomainCounts<T>* end() const { return tables_.data() + used_; }
   size_t Size() const { return used_; }
 
  private:
+  DomainCounts<T>& At(const cluster::LabelColumn& column, bool* is_new) {
+    const auto [it, inserted] = index_.try_emplace(&column, used_);
+    *is_new = inserted;
+    if (inserted && used_++ == tables_.size()) tables_.emplace_back();
+    return tables_[it->second];
+  }
+
   std::vector<DomainCounts<T>> tables_;
   size_t used_ = 0;
   boost::unordered_flat_map<const cluster::LabelColumn*, size_t> index_;

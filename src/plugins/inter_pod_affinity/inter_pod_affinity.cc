@@ -201,9 +201,10 @@ void InterPodAffinity::CountExisting(const CycleContext& c, State& state) {
     if (term == nullptr || term->counter.Total() == 0) continue;
     const LabelColumn& column = c.cluster.Labels(term->own.term.topology_key);
     const cluster::IndexCounts& domains = topology.Domains(term->counter, column);
-    state.existing.For(column).AddAll(domains);
+    state.existing.Planned(column).Plan(domains, {handle, true}, 1);
     state.existing_total += Labelled(term->counter, domains);
   }
+  state.existing.Settle(c.cluster);
 }
 
 void InterPodAffinity::CountIncoming(const CycleContext& c, State& state) {
@@ -215,16 +216,19 @@ void InterPodAffinity::CountIncoming(const CycleContext& c, State& state) {
     cluster::PodCounter& counter = topology.Use(compiled.affinity, compiled.affinity_handle);
     for (const LabelColumn* column : compiled.affinity_columns) {
       const cluster::IndexCounts& domains = topology.Domains(counter, *column);
-      state.affinity.For(*column).AddAll(domains);
+      state.affinity.Planned(*column).Plan(domains, {compiled.affinity_handle, false}, 1);
       state.affinity_total += Labelled(counter, domains);
     }
   }
+  state.affinity.Settle(c.cluster);
   state.anti_affinity.Clear();
   for (CountedTerm& term : compiled.anti_affinity) {
     cluster::PodCounter& counter = topology.Use(term.predicate, term.handle);
     if (counter.Total() == 0) continue;
-    state.anti_affinity.For(*term.column).AddAll(topology.Domains(counter, *term.column));
+    const cluster::IndexCounts& domains = topology.Domains(counter, *term.column);
+    state.anti_affinity.Planned(*term.column).Plan(domains, {term.handle, false}, 1);
   }
+  state.anti_affinity.Settle(c.cluster);
 }
 
 Status InterPodAffinity::PreFilter(const CycleContext& c, framework::PluginState* plugin_state,
@@ -361,22 +365,26 @@ Status InterPodAffinity::CountScores(const CycleContext& c, State& state) const 
   cluster::TopologyCounters& topology = c.cluster.Topology();
   state.score.Clear();
   int64_t pods = 0;
-  const auto add = [&](cluster::PodCounter& counter, const LabelColumn& column, int64_t weight) {
+  const auto add = [&](cluster::PodCounter& counter, const CountsName& name,
+                       const LabelColumn& column, int64_t weight) {
     if (counter.Total() == 0) return;
     const cluster::IndexCounts& domains = topology.Domains(counter, column);
-    state.score.For(column).AddAll(domains, weight);
+    state.score.Planned(column).Plan(domains, name, weight);
     pods += Labelled(counter, domains);
   };
   for (CountedTerm& term : compiled.preferred) {
-    add(topology.Use(term.predicate, term.handle), *term.column, term.weight);
+    cluster::PodCounter& counter = topology.Use(term.predicate, term.handle);
+    add(counter, {term.handle, false}, *term.column, term.weight);
   }
   for (const CounterHandle& handle : compiled.scoring) {
     cluster::PlacedTerm* term = topology.FindTerm(handle);
     if (term == nullptr) continue;
     const bool required = term->own.kind == TermKind::kRequiredAffinity;
     if (required && args_.hard_pod_affinity_weight <= 0) continue;
-    add(term->counter, c.cluster.Labels(term->own.term.topology_key), WeightOf(term->own));
+    add(term->counter, {handle, true}, c.cluster.Labels(term->own.term.topology_key),
+        WeightOf(term->own));
   }
+  state.score.Settle(c.cluster);
   return pods == 0 ? Status::Skip() : Status();
 }
 

@@ -3,6 +3,11 @@
 import pytest
 
 from harness.extender import Extender
+from harness.scheduler import program
+
+pytestmark = pytest.mark.skipif(
+    program().name != "kube-scheduler", reason="berth refuses configurations with extenders so far"
+)
 
 
 @pytest.fixture

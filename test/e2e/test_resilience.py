@@ -117,11 +117,15 @@ def test_changes_missed_while_away(proxied):
     cluster.stop_apiserver(kill=True)
     cluster.start_apiserver()
     position = cluster.audit.position()
-    world.pods(["p1", "p2"], cpu="1")
     world.proxy.refuse(False)
+
+    def listed():
+        found = {r.path for r in cluster.audit.since(position) if r.user == USER and r.verb == "list"}
+        return {"/api/v1/nodes", "/api/v1/pods"} <= found
+
+    until("lists begin", listed, timeout=60)
+    world.pods(["p1", "p2"], cpu="1")
     assert world.bound("p1", "p2", timeout=60) == [new, new]
-    listed = {r.path for r in cluster.audit.since(position) if r.user == USER and r.verb == "list"}
-    assert "/api/v1/nodes" in listed
     world.pod("p3", cpu="1")
     world.unschedulable(
         "p3",

@@ -42,6 +42,11 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
       const config::KubeSchedulerConfiguration& config) const override {
+    if (!config.extenders.empty()) {  // to leave them out silently would be a wrong decision
+      return Fail(
+          "extenders: berth does not call extenders yet; remove them, or stay with kube-scheduler "
+          "for this cluster");
+    }
     scheduler::EngineOptions options = options_.engine;
     options.algorithm.percentage_of_nodes_to_score =
         config.percentage_of_nodes_to_score.value_or(0);

@@ -141,6 +141,6 @@ def test_metrics_need_a_right(cluster, main_scheduler):
         "scraper allowed",
         lambda: (lambda a: a if a[0] == 200 else None)(get(port, "/metrics", token)),
     )
-    assert status == 200 and "scheduler_schedule_attempts_total" in text
+    assert status == 200 and "scheduler_pending_pods" in text
     status, text = get(port, "/configz", token)
     assert status == 200 and "componentconfig" in json.loads(text)

@@ -167,15 +167,19 @@ class Side:
         return found
 
     def notes(self):
-        """All (pod, type, reason, action, note) of events; chosen nodes and uids are left out of
-        notes."""
-        events = data(
-            self.cluster.events_api.list_namespaced_event(NAMESPACE, _preload_content=False)
-        )["items"]
-        found = set()
-        for e in events:
+        """The first failure of each pod and every other event, as (pod, type, reason, action, note)
+        without chosen nodes and uids. Later failures join a series, which keeps the note of its
+        first one, so which of them can be read depends on how often a pod was tried."""
+        answer = self.cluster.events_api.list_namespaced_event(NAMESPACE, _preload_content=False)
+        found, failed = set(), set()
+        for e in sorted(data(answer)["items"], key=lambda e: e["eventTime"]):
+            name, reason = e["regarding"]["name"], e["reason"]
+            if reason == "FailedScheduling" and name in failed:
+                continue
+            if reason == "FailedScheduling":
+                failed.add(name)
             note = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID", e["note"])
-            if e["reason"] == "Scheduled":
+            if reason == "Scheduled":
                 note = re.sub(r" to \S+$", " to NODE", note)
-            found.add((e["regarding"]["name"], e["type"], e["reason"], e["action"], note))
+            found.add((name, e["type"], reason, e["action"], note))
         return found

@@ -14,11 +14,11 @@
 namespace berth::apiserver {
 
 struct Resource {
-  std::string group;  // "" is core
-  std::string version;
-  std::string kind;
-  std::string plural;
-  std::string singular;
+  std::string group = {};  // "" is core
+  std::string version = {};
+  std::string kind = {};
+  std::string plural = {};
+  std::string singular = {};
   std::vector<std::string> short_names = {};
   std::vector<std::string> categories = {};
   bool namespaced = true;

@@ -12,23 +12,23 @@
 namespace berth::apiserver {
 namespace {
 
-using simdjson::dom::element;
-using simdjson::dom::element_type;
+namespace dom = simdjson::dom;
+using dom::element_type;
 
 bool NameLess(const Json::Member& member, std::string_view name) { return member.name < name; }
 
-Json FromElement(element value) {
+Json FromElement(dom::element value) {
   switch (value.type()) {
     case element_type::ARRAY: {
       Json::Array items;
-      const simdjson::dom::array array = value.get_array().value_unsafe();
+      const dom::array array = value.get_array().value_unsafe();
       items.reserve(array.size());
-      for (element item : array) items.push_back(FromElement(item));
+      for (dom::element item : array) items.push_back(FromElement(item));
       return items;
     }
     case element_type::OBJECT: {
       Json::Object members;
-      const simdjson::dom::object object = value.get_object().value_unsafe();
+      const dom::object object = value.get_object().value_unsafe();
       members.reserve(object.size());
       for (auto [key, member] : object) members.push_back({std::string(key), FromElement(member)});
       SortMembers(members);
@@ -51,8 +51,8 @@ Json FromElement(element value) {
 }
 
 // Kept between calls: its buffers are large.
-simdjson::dom::parser& SharedParser() {
-  thread_local simdjson::dom::parser parser;
+dom::parser& SharedParser() {
+  thread_local dom::parser parser;
   return parser;
 }
 
@@ -81,7 +81,7 @@ Json Json::MakeObject(std::initializer_list<std::pair<std::string_view, Json>> m
 }
 
 Result<Json> Json::Parse(std::string_view text) {
-  element root;
+  dom::element root;
   auto& parser = SharedParser();
   auto error = parser.parse(text.data(), text.size()).get(root);
   if (error == simdjson::NUMBER_ERROR) {

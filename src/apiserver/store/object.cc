@@ -57,6 +57,14 @@ ObjectPtr MakeStoredObject(const Resource& resource, const Json& object, uint64_
   stored->uid = metadata["uid"].Str();
   stored->version = version;
   stored->labels = ToStringMap(metadata["labels"]);
+  for (const Json& owner : metadata["ownerReferences"].Items()) {
+    stored->owners.emplace_back(owner["uid"].Str());
+    if (owner["controller"].Bool()) stored->controller = owner["uid"].Str();
+  }
+  stored->deleting = !metadata["deletionTimestamp"].IsNull();
+  for (const Json& condition : object["status"]["conditions"].Items()) {
+    if (condition["type"].Str() == "Ready") stored->ready = condition["status"].Str() == "True";
+  }
   stored->fields.reserve(resource.selectable.size());
   for (const std::string& field : resource.selectable) {
     stored->fields.push_back(FieldValue(object, field));

@@ -22,6 +22,12 @@ struct StoredObject {
   api::StringMap labels;
   std::vector<std::string> fields;  // the values of Resource::selectable, in its order
 
+  // For controllers: who owns it, the one that controls it, and how it is.
+  std::vector<std::string> owners;  // uids
+  std::string controller;           // uid
+  bool deleting = false;
+  bool ready = false;  // the condition Ready is True
+
   Json Value() const;  // parsed anew
 };
 

@@ -26,9 +26,7 @@ void Store::Restore(uint32_t storage_id, const Json& object) {
 
 void Store::RestoreVersion(uint64_t version) {
   version_ = durable_ = published_ = std::max(version_, version);
-  for (auto& table : tables_) {
-    if (table) table->forgotten = version_;
-  }
+  floor_ = version_;
 }
 
 ObjectPtr Store::Get(uint32_t storage_id, std::string_view namespace_,
@@ -144,7 +142,7 @@ void Store::Tell(Table& table, const Change& change) {
 
 Answer<Store::WatchId> Store::Watch(uint32_t storage_id, uint64_t after, Watcher watcher) {
   Table& table = At(storage_id);
-  if (after < table.forgotten) {
+  if (after < std::max(table.forgotten, floor_)) {
     return Refuse(Expired(fmt::format("too old resource version: {} ({})", after, version_)));
   }
   const auto subscriber =

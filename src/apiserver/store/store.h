@@ -109,6 +109,7 @@ class Store {
   Journal* journal_ = nullptr;
   uint64_t version_ = 0;
   uint64_t durable_ = 0;
+  uint64_t floor_ = 0;  // nothing is known of changes up to here
   uint64_t published_ = 0;
   bool publishing_ = false;
   WatchId next_watch_ = 1;

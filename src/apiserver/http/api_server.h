@@ -1,0 +1,110 @@
+// ApiServer: the Kubernetes API over HTTP.
+//
+//   request ─▶ path ─▶ content ─▶ Registry ─▶ answer when the store says it is durable
+//                                    Store ─▶ watches
+//
+// Threads: the loop's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/http/content.h"
+#include "apiserver/http/path.h"
+#include "apiserver/json/value.h"
+#include "apiserver/registry/registry.h"
+#include "apiserver/status.h"
+#include "kube/loop.h"
+#include "server/http/message.h"
+
+namespace berth::apiserver {
+
+struct ApiServerOptions {
+  // Bearer token every request must carry; empty: none.
+  std::string token = {};
+  // A watcher with more bytes than this waiting for it is dropped. Its client lists again.
+  size_t max_watch_backlog = 64u << 20;
+  std::chrono::seconds bookmark_period{60};
+  // Lists that are read page by page stay as they were when the first page was read.
+  size_t max_open_lists = 16;
+  std::chrono::seconds list_lifetime{300};
+};
+
+class WatchSession;
+
+class ApiServer {
+ public:
+  // `registry` and `loop` outlive the server.
+  ApiServer(Registry& registry, kube::Loop& loop, ApiServerOptions options = {});
+  ~ApiServer();
+  ApiServer(const ApiServer&) = delete;
+  ApiServer& operator=(const ApiServer&) = delete;
+
+  // Answers one request; fits server::Handler.
+  void Handle(server::Request request, server::Respond respond);
+
+  // Requests answered so far, watches included.
+  uint64_t Requests() const { return requests_; }
+
+ private:
+  struct Call;
+  struct OpenList {
+    std::string id;
+    kube::Nanoseconds expires;
+    uint64_t version;
+    std::vector<ObjectPtr> objects;
+    size_t next = 0;
+  };
+
+  void Route(Call& call);
+  void ServeNonResource(Call& call);
+  void ServeResource(Call& call);
+  void ServeSubresource(Call& call);
+
+  // read.cc
+  void Get(Call& call);
+  void List(Call& call);
+  Answer<OpenList*> Continue(const std::string& token);
+  void ListPage(Call& call, const std::vector<ObjectPtr>& objects, uint64_t version,
+                const std::string& token, size_t remaining);
+  void PodLog(Call& call);
+  void GetScale(Call& call);
+
+  // watch.cc
+  void Watch(Call& call);
+
+  // write.cc
+  void Create(Call& call);
+  void Update(Call& call);
+  void Patch(Call& call);
+  void Delete(Call& call);
+  void DeleteCollection(Call& call);
+  void PostBinding(Call& call);
+  void PostEviction(Call& call);
+  void Review(Call& call);
+  void ChangeScale(Call& call);
+
+  // Answers with the object as the call wants it, when it is durable.
+  void Reply(Call& call, int code, const ObjectPtr& object);
+  void ReplyJson(Call& call, int code, const Json& value);
+  void ReplyError(Call& call, const StatusError& error);
+  void ReplyWhenDurable(Call& call, server::Response response);
+
+  Registry& registry_;
+  Store& store_;
+  kube::Loop& loop_;
+  ApiServerOptions options_;
+  std::list<OpenList> open_lists_;
+  uint64_t next_list_ = 1;
+  uint64_t requests_ = 0;
+  // Shared with the sessions, which may outlive a request by hours.
+  std::shared_ptr<std::vector<std::weak_ptr<WatchSession>>> sessions_;
+};
+
+}  // namespace berth::apiserver

@@ -1,0 +1,59 @@
+// Content: how bodies are encoded, in both directions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/json/value.h"
+#include "apiserver/resource.h"
+#include "apiserver/status.h"
+#include "apiserver/store/object.h"
+
+namespace berth::apiserver {
+
+inline constexpr std::string_view kJsonType = "application/json";
+inline constexpr std::string_view kProtobufType = "application/vnd.kubernetes.protobuf";
+
+struct Encoding {
+  enum class Form { kObject, kTable, kPartialMetadata };
+  bool protobuf = false;
+  Form form = Form::kObject;
+};
+
+// The first of the Accept header's entries that can be served. `resource` may be null: then
+// protobuf is only good for a Status. nullopt: none can.
+std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resource);
+
+// "application/json; charset=utf-8" gives "application/json".
+std::string MediaType(std::string_view content_type);
+
+// The body of a request as JSON. Protobuf is only taken of kinds berth describes completely enough:
+// for others a field would be lost in silence.
+struct Body {
+  Json value;
+  bool protobuf = false;
+};
+Answer<Body> DecodeBody(std::string_view content_type, std::string_view body);
+
+// Checks an object against the described type: values of the wrong type always, unknown fields
+// when strict.
+Answer<void> CheckFields(const Resource& resource, const Json& object, bool strict);
+
+// The object in the form of the resource asked for.
+Json Convert(const Resource& asked, const StoredObject& object);
+bool NeedsConversion(const Resource& asked);
+// And back, for what a client sends.
+void ConvertToKept(const Resource& asked, Json& object);
+
+// Protobuf of a described object, in its envelope. Empty: it cannot be read as the type.
+std::string ToProtobuf(const Resource& resource, std::string_view json);
+// The same without an envelope.
+std::string ToProtobufMessage(const Resource& resource, std::string_view json);
+std::string StatusToProtobuf(const Json& status);
+
+// Replaces in `stored` what `sent` and the described part of `stored` differ in: fields that are
+// not described stay.
+Json MergeDescribed(const Resource& resource, const Json& stored, const Json& sent);
+
+}  // namespace berth::apiserver

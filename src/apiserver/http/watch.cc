@@ -1,0 +1,238 @@
+// Watches: changes as they happen, to clients that keep up.
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/protozero.h"
+#include "apiserver/http/call.h"
+#include "apiserver/http/table.h"
+#include "apiserver/store/selection.h"
+
+namespace berth::apiserver {
+
+// One watch. Held by its connection's stream and by timers; ends with the first of connection,
+// timeout, backlog.
+class WatchSession : public std::enable_shared_from_this<WatchSession> {
+ public:
+  WatchSession(const Resource& resource, Selection selection, Encoding encoding,
+               std::string include, Registry& registry, kube::Loop& loop,
+               const ApiServerOptions& options)
+      : resource_(resource),
+        selection_(std::move(selection)),
+        encoding_(encoding),
+        include_(std::move(include)),
+        registry_(registry),
+        store_(registry.Objects()),
+        loop_(loop),
+        options_(options),
+        stream_(std::make_shared<server::BodyStream>()) {}
+
+  std::shared_ptr<server::BodyStream> Stream() const { return stream_; }
+
+  void Start(std::optional<uint64_t> after, bool initial, bool bookmarks, bool initial_end,
+             std::chrono::seconds timeout) {
+    const auto self = shared_from_this();
+    stream_->OnClosed([self] { self->Close(); });
+    timeout_ = loop_.After(timeout, [self] { self->End(); });
+    uint64_t version = after.value_or(store_.Version());
+    if (initial) {
+      version = store_.Version();
+      for (auto [at, end] = store_.Range(resource_.storage_id, selection_.Namespace()); at != end;
+           ++at) {
+        if (selection_.Matches(*at->second)) Send("ADDED", *at->second);
+      }
+      if (initial_end) Bookmark(version, true);
+    }
+    last_version_ = version;
+    auto id = store_.Watch(resource_.storage_id, version,
+                           [self](const Change& change) { self->OnChange(change); });
+    if (!id) {
+      SendJson("ERROR", ToJson(id.error()));
+      End();
+      return;
+    }
+    if (stream_->Closed() || ended_) {
+      store_.Unwatch(*id);
+      return;
+    }
+    watch_ = *id;
+    if (bookmarks) ScheduleBookmark();
+  }
+
+  void End() {
+    if (ended_) return;
+    ended_ = true;
+    Close();
+    stream_->End();
+  }
+
+ private:
+  void Close() {
+    if (watch_ != 0) store_.Unwatch(std::exchange(watch_, 0));
+    if (timeout_ != 0) loop_.Cancel(std::exchange(timeout_, 0));
+    if (bookmark_ != 0) loop_.Cancel(std::exchange(bookmark_, 0));
+  }
+
+  void OnChange(const Change& change) {
+    last_version_ = change.version;
+    const bool was = change.previous && selection_.Matches(*change.previous);
+    const bool is = change.type != ChangeType::kDeleted && selection_.Matches(*change.object);
+    if (!was && !is) return;
+    Send(is ? (was ? "MODIFIED" : "ADDED") : "DELETED", *change.object);
+    if (stream_->Backlog() > options_.max_watch_backlog) {
+      Close();
+      stream_->Abort();
+    }
+  }
+
+  void ScheduleBookmark() {
+    bookmark_ = loop_.After(options_.bookmark_period, [self = shared_from_this()] {
+      self->bookmark_ = 0;
+      if (self->ended_ || self->stream_->Closed()) return;
+      self->Bookmark(self->last_version_, false);
+      self->ScheduleBookmark();
+    });
+  }
+
+  void Bookmark(uint64_t version, bool initial_end) {
+    Json object =
+        Json::MakeObject({{"kind", resource_.kind}, {"apiVersion", resource_.ApiVersion()}});
+    object.At("metadata").Set("resourceVersion", std::to_string(version));
+    if (initial_end) {
+      object.At("metadata").At("annotations").Set("k8s.io/initial-events-end", "true");
+    }
+    if (encoding_.form == Encoding::Form::kTable) {
+      Json table = MakeTable(resource_, {}, include_, false, registry_.Now());
+      table.Set("metadata", object["metadata"]);
+      return SendJson("BOOKMARK", table);
+    }
+    if (encoding_.form == Encoding::Form::kPartialMetadata) {
+      object.Set("kind", "PartialObjectMetadata");
+      object.Set("apiVersion", "meta.k8s.io/v1");
+    }
+    encoding_.protobuf ? SendFrame("BOOKMARK", ToProtobuf(resource_, object.Dump()))
+                       : SendJson("BOOKMARK", object);
+  }
+
+  void Send(std::string_view type, const StoredObject& object) {
+    if (encoding_.form == Encoding::Form::kTable) {
+      Json table = MakeTable(resource_, {Convert(resource_, object)}, include_,
+                             !std::exchange(headers_sent_, true), registry_.Now());
+      table.At("metadata").Set("resourceVersion", std::to_string(object.version));
+      return SendJson(type, table);
+    }
+    if (encoding_.form == Encoding::Form::kPartialMetadata) {
+      return SendJson(type, Json::MakeObject({{"kind", "PartialObjectMetadata"},
+                                              {"apiVersion", "meta.k8s.io/v1"},
+                                              {"metadata", object.Value()["metadata"]}}));
+    }
+    if (NeedsConversion(resource_)) {
+      const std::string text = Convert(resource_, object).Dump();
+      return encoding_.protobuf ? SendFrame(type, ToProtobuf(resource_, text))
+                                : SendText(type, text);
+    }
+    encoding_.protobuf ? SendFrame(type, ToProtobuf(resource_, object.text))
+                       : SendText(type, object.text);
+  }
+
+  void SendJson(std::string_view type, const Json& object) {
+    encoding_.protobuf ? SendFrame(type, StatusToProtobuf(object)) : SendText(type, object.Dump());
+  }
+
+  void SendText(std::string_view type, std::string_view object) {
+    std::string line;
+    line.reserve(object.size() + 40);
+    line += R"({"type":")";
+    line += type;
+    line += R"(","object":)";
+    line += object;
+    line += "}\n";
+    stream_->Write(line);
+  }
+
+  // A WatchEvent message after its length.
+  void SendFrame(std::string_view type, const std::string& object) {
+    std::string frame(4, '\0');
+    {
+      protozero::pbf_writer event(frame);
+      event.add_string(1, type.data(), type.size());
+      protozero::pbf_writer raw(event, 2);
+      raw.add_bytes(1, object);
+    }
+    const uint32_t size = static_cast<uint32_t>(frame.size() - 4);
+    for (int i = 0; i < 4; ++i)
+      frame[static_cast<size_t>(i)] = static_cast<char>(size >> (24 - 8 * i));
+    stream_->Write(frame);
+  }
+
+  const Resource& resource_;
+  Selection selection_;
+  Encoding encoding_;
+  std::string include_;
+  Registry& registry_;
+  Store& store_;
+  kube::Loop& loop_;
+  const ApiServerOptions& options_;
+  std::shared_ptr<server::BodyStream> stream_;
+  Store::WatchId watch_ = 0;
+  kube::Loop::TimerId timeout_ = 0;
+  kube::Loop::TimerId bookmark_ = 0;
+  uint64_t last_version_ = 0;
+  bool headers_sent_ = false;
+  bool ended_ = false;
+};
+
+ApiServer::~ApiServer() {
+  for (const auto& weak : *sessions_) {
+    if (const auto session = weak.lock()) session->End();
+  }
+}
+
+void ApiServer::Watch(Call& call) {
+  const Resource& resource = call.resource();
+  std::string fields = call.Query("fieldSelector");
+  if (!call.info.name.empty()) {
+    if (!fields.empty()) fields += ",";
+    fields += "metadata.name=" + call.info.name;
+  }
+  auto selection = Selection::Parse(resource, registry_.Resources().At(resource.storage_id),
+                                    call.info.namespace_, call.Query("labelSelector"), fields);
+  if (!selection) return ReplyError(call, selection.error());
+  const std::string version = call.Query("resourceVersion");
+  const bool send_initial = call.QueryFlag("sendInitialEvents");
+  std::optional<uint64_t> after;
+  if (!version.empty() && version != "0") {
+    uint64_t value = 0;
+    const auto [end, error] =
+        std::from_chars(version.data(), version.data() + version.size(), value);
+    if (error != std::errc() || end != version.data() + version.size()) {
+      return ReplyError(
+          call, BadRequest(fmt::format("Invalid value: \"{}\": strconv.ParseUint: parsing \"{}\": "
+                                       "invalid syntax",
+                                       version, version)));
+    }
+    after = value;
+  }
+  const bool initial = send_initial || !after;
+  const int64_t asked = std::atoll(call.Query("timeoutSeconds").c_str());
+  const std::chrono::seconds timeout(asked > 0
+                                         ? std::min<int64_t>(asked, 86400)
+                                         : 1800 + static_cast<int64_t>(loop_.Random() * 1800));
+  auto session =
+      std::make_shared<WatchSession>(resource, std::move(*selection), call.encoding,
+                                     call.Query("includeObject"), registry_, loop_, options_);
+  std::erase_if(*sessions_, [](const auto& weak) { return weak.expired(); });
+  sessions_->push_back(session);
+  server::Response response;
+  response.Set("Content-Type", call.encoding.protobuf ? std::string(kProtobufType) + ";stream=watch"
+                                                      : std::string(kJsonType));
+  response.Set("Cache-Control", "no-cache, private");
+  response.stream = session->Stream();
+  session->Start(after, initial, call.QueryFlag("allowWatchBookmarks"), send_initial, timeout);
+  call.respond(std::move(response));
+}
+
+}  // namespace berth::apiserver

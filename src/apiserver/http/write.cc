@@ -1,0 +1,273 @@
+// Writing: create, update, patch, delete, and the subresources that write.
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apiserver/http/call.h"
+#include "apiserver/json/patch.h"
+#include "apiserver/registry/apply.h"
+#include "apiserver/store/selection.h"
+
+namespace berth::apiserver {
+
+Json MakeScale(const Json& object);
+
+namespace {
+
+Json PlainStatus(int code) {
+  return Json::MakeObject({{"kind", "Status"},
+                           {"apiVersion", "v1"},
+                           {"metadata", Json::MakeObject()},
+                           {"status", "Success"},
+                           {"code", code}});
+}
+
+// Applies a patch of that content type. `custom` kinds have no strategic merge.
+Answer<void> ApplyPatch(const std::string& type, const Json& patch, const Resource& resource,
+                        Json& object) {
+  const auto failed = [&](const Error& error) {
+    return Refuse({422, "Invalid",
+                   fmt::format("{} \"{}\" is invalid: patch: Invalid value: {}", resource.kind,
+                               object["metadata"]["name"].Str(), error.Message()),
+                   Json()});
+  };
+  if (type == "application/json-patch+json") {
+    if (!patch.IsArray()) return Refuse(BadRequest("a JSON patch is an array of operations"));
+    if (auto ok = ApplyJsonPatch(object, patch); !ok) {
+      return Refuse(
+          {422, "Invalid",
+           fmt::format("the server rejected our request due to an error in our request: {}",
+                       ok.error().Message()),
+           Json::MakeObject()});
+    }
+    return {};
+  }
+  if (!patch.IsObject()) return Refuse(BadRequest("a merge patch is an object"));
+  if (type == "application/merge-patch+json") {
+    ApplyMergePatch(object, patch);
+    return {};
+  }
+  if (type == "application/strategic-merge-patch+json" && !resource.custom) {
+    if (auto ok = ApplyStrategicMergePatch(object, patch); !ok) return failed(ok.error());
+    return {};
+  }
+  return Refuse(UnsupportedMediaType(
+      "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"));
+}
+
+}  // namespace
+
+void ApiServer::Create(Call& call) {
+  const Resource& resource = call.resource();
+  auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
+  if (!body) return ReplyError(call, body.error());
+  if (body->protobuf && !resource.type) {
+    return ReplyError(call, UnsupportedMediaType(kJsonType));
+  }
+  if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {
+    return ReplyError(call, ok.error());
+  }
+  ConvertToKept(resource, body->value);
+  const Resource& kept =
+      resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
+  const auto object =
+      registry_.Create(kept, call.info.namespace_, std::move(body->value), call.Options());
+  object ? Reply(call, 201, *object) : ReplyError(call, object.error());
+}
+
+void ApiServer::Update(Call& call) {
+  const Resource& resource = call.resource();
+  auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
+  if (!body) return ReplyError(call, body.error());
+  if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {
+    return ReplyError(call, ok.error());
+  }
+  ConvertToKept(resource, body->value);
+  const Resource& kept =
+      resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
+  if (body->protobuf) {
+    const auto old = registry_.Get(kept, call.info.namespace_, call.info.name);
+    if (old) body->value = MergeDescribed(kept, (*old)->Value(), body->value);
+  }
+  bool created = false;
+  const auto object =
+      registry_.Update(kept, call.info.namespace_, call.info.name, std::move(body->value),
+                       call.info.subresource, call.Options(), &created);
+  object ? Reply(call, created ? 201 : 200, *object) : ReplyError(call, object.error());
+}
+
+void ApiServer::Patch(Call& call) {
+  const Resource& resource = call.resource();
+  const std::string type = MediaType(call.request.Header("content-type"));
+  auto body = DecodeBody(type.ends_with("+json") ? kJsonType : type, call.request.body);
+  if (!body) return ReplyError(call, body.error());
+  if (type == "application/apply-patch+yaml") {
+    if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {
+      return ReplyError(call, ok.error());
+    }
+    const std::string manager = call.Query("fieldManager");
+    if (manager.empty()) {
+      return ReplyError(call, BadRequest("PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: "
+                                         "Required value: is required for apply patch"));
+    }
+    bool created = false;
+    const auto object =
+        Apply(registry_, resource, call.info.namespace_, call.info.name, std::move(body->value),
+              call.info.subresource, {manager, call.QueryFlag("force"), call.Options()}, &created);
+    return object ? Reply(call, created ? 201 : 200, *object) : ReplyError(call, object.error());
+  }
+  const Resource& kept =
+      resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
+  const auto object = registry_.Modify(
+      kept, call.info.namespace_, call.info.name,
+      [&](Json& value) -> Answer<void> {
+        if (resource.id != resource.storage_id) {
+          value = Convert(resource, *MakeStoredObject(kept, value, 0));
+        } else {
+          value.Set("apiVersion", resource.ApiVersion());
+        }
+        if (auto ok = ApplyPatch(type, body->value, resource, value); !ok) return ok;
+        if (auto ok = CheckFields(resource, value, call.Strict()); !ok) return ok;
+        ConvertToKept(resource, value);
+        return {};
+      },
+      call.info.subresource, call.Options());
+  object ? Reply(call, 200, *object) : ReplyError(call, object.error());
+}
+
+void ApiServer::Delete(Call& call) {
+  const Resource& resource = call.resource();
+  Json body = Json::MakeObject();
+  if (!call.request.body.empty()) {
+    auto decoded = DecodeBody(call.request.Header("content-type"), call.request.body);
+    if (!decoded) return ReplyError(call, decoded.error());
+    body = std::move(decoded->value);
+  }
+  if (const std::string grace = call.Query("gracePeriodSeconds"); !grace.empty()) {
+    body.Set("gracePeriodSeconds", static_cast<int64_t>(std::atoll(grace.c_str())));
+  }
+  if (const std::string policy = call.Query("propagationPolicy"); !policy.empty()) {
+    body.Set("propagationPolicy", policy);
+  }
+  if (call.Query("dryRun") == "All") body.At("dryRun").Append("All");
+  auto options = DeleteOptions::From(body);
+  if (!options) return ReplyError(call, options.error());
+  const auto deleted = registry_.Delete(resource, call.info.namespace_, call.info.name, *options);
+  if (!deleted) return ReplyError(call, deleted.error());
+  if (!deleted->gone || resource.kind == "Pod") return Reply(call, 200, deleted->object);
+  const Json status = SuccessStatus(resource, call.info.name, deleted->object->uid);
+  if (!call.encoding.protobuf) return ReplyJson(call, 200, status);
+  server::Response response;
+  response.Set("Content-Type", std::string(kProtobufType));
+  response.body = StatusToProtobuf(status);
+  ReplyWhenDurable(call, std::move(response));
+}
+
+void ApiServer::DeleteCollection(Call& call) {
+  const Resource& resource = call.resource();
+  Json body = Json::MakeObject();
+  if (!call.request.body.empty()) {
+    auto decoded = DecodeBody(call.request.Header("content-type"), call.request.body);
+    if (!decoded) return ReplyError(call, decoded.error());
+    body = std::move(decoded->value);
+  }
+  auto options = DeleteOptions::From(body);
+  if (!options) return ReplyError(call, options.error());
+  const auto selection = Selection::Parse(resource, registry_.Resources().At(resource.storage_id),
+                                          call.info.namespace_, call.Query("labelSelector"),
+                                          call.Query("fieldSelector"));
+  if (!selection) return ReplyError(call, selection.error());
+  std::vector<ObjectPtr> chosen;
+  for (auto [at, end] = store_.Range(resource.storage_id, call.info.namespace_); at != end; ++at) {
+    if (selection->Matches(*at->second)) chosen.push_back(at->second);
+  }
+  for (const ObjectPtr& object : chosen) {
+    (void)registry_.Delete(resource, object->namespace_, object->name, *options);
+  }
+  ListPage(call, chosen, store_.Version(), "", 0);
+}
+
+void ApiServer::PostBinding(Call& call) {
+  auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
+  if (!body) return ReplyError(call, body.error());
+  std::string name = call.info.name;
+  if (name.empty()) name = body->value["metadata"]["name"].Str();
+  const auto ok = registry_.Bind(call.info.namespace_, name, body->value, call.Options());
+  if (!ok) return ReplyError(call, ok.error());
+  if (!call.encoding.protobuf) return ReplyJson(call, 201, PlainStatus(201));
+  server::Response response;
+  response.status = 201;
+  response.Set("Content-Type", std::string(kProtobufType));
+  response.body = StatusToProtobuf(PlainStatus(201));
+  ReplyWhenDurable(call, std::move(response));
+}
+
+void ApiServer::PostEviction(Call& call) {
+  Json body = Json::MakeObject();
+  if (!call.request.body.empty()) {
+    auto decoded = DecodeBody(call.request.Header("content-type"), call.request.body);
+    if (!decoded) return ReplyError(call, decoded.error());
+    body = std::move(decoded->value);
+  }
+  const auto ok = registry_.Evict(call.info.namespace_, call.info.name, body);
+  ok ? ReplyJson(call, 201, PlainStatus(201)) : ReplyError(call, ok.error());
+}
+
+// Whoever reaches the server may do everything.
+void ApiServer::Review(Call& call) {
+  auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
+  if (!body) return ReplyError(call, body.error());
+  Json review = std::move(body->value);
+  Json& status = review.At("status");
+  const Json user =
+      Json::MakeObject({{"username", "system:admin"},
+                        {"groups", Json::MakeArray({"system:masters", "system:authenticated"})}});
+  const std::string& kind = call.resource().kind;
+  if (kind == "TokenReview") {
+    status.Set("authenticated", true);
+    status.Set("user", user);
+  } else if (kind == "SelfSubjectReview") {
+    status.Set("userInfo", user);
+  } else if (kind == "SelfSubjectRulesReview") {
+    const Json all = Json::MakeArray({"*"});
+    status.Set("incomplete", false);
+    status.Set("resourceRules", Json::MakeArray({Json::MakeObject(
+                                    {{"verbs", all}, {"apiGroups", all}, {"resources", all}})}));
+    status.Set("nonResourceRules",
+               Json::MakeArray({Json::MakeObject({{"verbs", all}, {"nonResourceURLs", all}})}));
+  } else {
+    status.Set("allowed", true);
+  }
+  ReplyJson(call, 201, review);
+}
+
+void ApiServer::ChangeScale(Call& call) {
+  const std::string type = MediaType(call.request.Header("content-type"));
+  auto body = DecodeBody(type.ends_with("+json") ? kJsonType : type, call.request.body);
+  if (!body) return ReplyError(call, body.error());
+  const auto object = registry_.Modify(
+      call.resource(), call.info.namespace_, call.info.name,
+      [&](Json& value) -> Answer<void> {
+        Json scale = MakeScale(value);
+        if (call.request.method == "PUT") {
+          scale = body->value;
+        } else if (auto ok = ApplyPatch(type, body->value, call.resource(), scale); !ok) {
+          return ok;
+        }
+        const Json& replicas = scale["spec"]["replicas"];
+        if (!replicas.IsNull() && (!replicas.IsInt() || replicas.Int() < 0)) {
+          return Refuse(Invalid(call.resource(), call.info.name,
+                                {InvalidField("spec.replicas", replicas.Dump(),
+                                              "must be greater than or equal to 0")}));
+        }
+        const std::string_view version = scale["metadata"]["resourceVersion"].Str();
+        if (!version.empty()) value.At("metadata").Set("resourceVersion", version);
+        value.At("spec").Set("replicas", replicas.Int());
+        return {};
+      },
+      "", call.Options());
+  object ? ReplyJson(call, 200, MakeScale((*object)->Value())) : ReplyError(call, object.error());
+}
+
+}  // namespace berth::apiserver

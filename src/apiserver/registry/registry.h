@@ -1,0 +1,116 @@
+// Registry: the rules by which objects are created, changed and deleted.
+//
+// Over the store, which keeps whatever it is given: names, identities, generations, optimistic
+// concurrency, defaults, admission, validation, graceful deletion and finalizers are decided here,
+// with the API server's answers. The HTTP front and the controllers inside the process both write
+// through it.
+//
+// Threads: one, the server's.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/time.h"
+#include "apiserver/json/value.h"
+#include "apiserver/resource.h"
+#include "apiserver/status.h"
+#include "apiserver/store/store.h"
+#include "base/random.h"
+
+namespace berth::apiserver {
+
+struct WriteOptions {
+  bool dry_run = false;
+  std::string field_manager = {};
+  bool applied = false;  // ownership of fields is settled
+};
+
+struct DeleteOptions {
+  std::optional<int64_t> grace_period_seconds = {};
+  std::string propagation_policy = {};  // "", "Background", "Foreground", "Orphan"
+  std::string uid = {};                 // preconditions
+  std::string resource_version = {};
+  bool dry_run = false;
+
+  static Answer<DeleteOptions> From(const Json& options);
+};
+
+// What became of a deletion.
+struct Deleted {
+  ObjectPtr object;
+  bool gone = false;  // else it waits for its grace period or its finalizers
+};
+
+struct RegistryOptions {
+  std::function<api::Time()> now;
+  uint64_t seed = 1;
+  // A pod disappears the moment it is deleted instead of waiting for its kubelet.
+  bool no_kubelets = false;
+};
+
+class Registry {
+ public:
+  // Changes an object in place, or says why not.
+  using Change = std::function<Answer<void>(Json& object)>;
+
+  Registry(Catalog& catalog, Store& store, RegistryOptions options);
+
+  Catalog& Resources() { return catalog_; }
+  Store& Objects() { return store_; }
+  api::Time Now() const { return options_.now(); }
+  Random& Chance() { return random_; }
+
+  Answer<ObjectPtr> Get(const Resource& resource, std::string_view namespace_,
+                        std::string_view name) const;
+  Answer<ObjectPtr> Create(const Resource& resource, std::string_view namespace_, Json object,
+                           const WriteOptions& options = {});
+  // Replaces the object, or with subresource "status" its status; `created` is set when there was
+  // none and the kind may be created so.
+  Answer<ObjectPtr> Update(const Resource& resource, std::string_view namespace_,
+                           std::string_view name, Json object, std::string_view subresource = {},
+                           const WriteOptions& options = {}, bool* created = nullptr);
+  // Applies `change` to the object as it is now, then goes on as Update.
+  Answer<ObjectPtr> Modify(const Resource& resource, std::string_view namespace_,
+                           std::string_view name, const Change& change,
+                           std::string_view subresource = {}, const WriteOptions& options = {});
+  Answer<Deleted> Delete(const Resource& resource, std::string_view namespace_,
+                         std::string_view name, const DeleteOptions& options = {});
+
+  // The subresource pods/binding.
+  Answer<void> Bind(std::string_view namespace_, std::string_view name, const Json& binding,
+                    const WriteOptions& options = {});
+  // The subresource pods/eviction.
+  Answer<void> Evict(std::string_view namespace_, std::string_view name, const Json& eviction);
+
+  // Kinds whose metadata.generation counts changes.
+  static bool HasGeneration(const Resource& resource);
+
+ private:
+  struct Namespaces;
+
+  Answer<void> PrepareNew(const Resource& resource, std::string_view namespace_, Json& object);
+  Answer<void> CheckNamespace(const Resource& resource, std::string_view namespace_,
+                              std::string_view name) const;
+  Answer<ObjectPtr> Finish(const Resource& resource, const ObjectPtr& old, const Json& before,
+                           Json object, std::string_view subresource, const WriteOptions& options);
+  Answer<ObjectPtr> Write(const Resource& resource, Json object, const WriteOptions& options);
+  // After definitions of custom resources have changed.
+  void Learn(const Resource& resource, const Json& object, bool gone);
+  std::string RandomSuffix();
+  std::string RandomUid();
+
+  Catalog& catalog_;
+  Store& store_;
+  RegistryOptions options_;
+  Random random_;
+};
+
+// Looks at custom resource definitions.
+std::vector<Resource> ResourcesOf(const Json& definition);
+
+}  // namespace berth::apiserver

@@ -1,0 +1,289 @@
+// Kubelets: one for every node there is. A pod that is bound runs a moment later, pods of jobs end
+// by themselves, a deleted pod goes when its containers have stopped, every node renews its lease.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apiserver/registry/disruption.h"
+#include "apiserver/sim/world.h"
+
+namespace berth::apiserver {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view kLeaseNamespace = "kube-node-lease";
+// A pod may say how long its containers run: berth.dev/run-for: 90s.
+constexpr std::string_view kRunFor = "berth.dev/run-for";
+const WriteOptions kKubelet{.field_manager = "kubelet"};
+
+class Kubelets {
+ public:
+  explicit Kubelets(World& world) : world_(world) {}
+
+  void OnPod(const Change& change) {
+    if (change.type == ChangeType::kDeleted) return;
+    const StoredObject& pod = *change.object;
+    const Index& index = world_.index();
+    if (index.NodeOf(pod).empty()) return;
+    const bool was_bound = change.previous && !index.NodeOf(*change.previous).empty();
+    const bool was_deleting = change.previous && change.previous->deleting;
+    if (pod.deleting) {
+      if (!was_deleting || !was_bound) Later(world_.options().stop_delay, pod, &Kubelets::Stop);
+      return;
+    }
+    const std::string& phase = index.PhaseOf(pod);
+    if (!was_bound && phase == "Pending") {
+      Later(world_.options().start_delay, pod, &Kubelets::Run);
+    } else if (phase == "Running" &&
+               (!change.previous || index.PhaseOf(*change.previous) != "Running")) {
+      const auto duration = RunTime(pod);
+      if (duration.count() >= 0) Later(duration, pod, &Kubelets::Complete);
+    }
+  }
+
+  void OnNode(const Change& change) {
+    if (change.type == ChangeType::kDeleted) {
+      const Resource& leases = world_.catalog().Named("coordination.k8s.io", "leases");
+      (void)world_.registry().Delete(leases, kLeaseNamespace, change.object->name);
+      for (const ObjectPtr& pod : world_.index().PodsOn(change.object->name)) {
+        world_.Delete(world_.pods(), *pod, {.grace_period_seconds = 0});
+      }
+      beating_.erase(change.object->name);
+      return;
+    }
+    if (change.type == ChangeType::kAdded && !change.object->ready) {
+      const std::string name = change.object->name;
+      world_.After(std::chrono::nanoseconds(0), [this, name] { Register(name); });
+    }
+    if (beating_.insert(change.object->name).second) Beat(change.object->name, true);
+  }
+
+ private:
+  using Step = void (Kubelets::*)(const ObjectPtr& pod);
+
+  // Runs the step if the pod is still there by then.
+  void Later(milliseconds delay, const StoredObject& pod, Step step) {
+    world_.After(world_.Scaled(delay), [this, namespace_ = pod.namespace_, name = pod.name,
+                                        uid = pod.uid, step] {
+      const ObjectPtr now = world_.store().Get(world_.pods().storage_id, namespace_, name);
+      if (now && now->uid == uid) (this->*step)(now);
+    });
+  }
+
+  // How long the containers run, below zero: for ever.
+  milliseconds RunTime(const StoredObject& pod) const {
+    const Json value = pod.Value();
+    const std::string_view asked = value["metadata"]["annotations"][kRunFor].Str();
+    if (!asked.empty()) {
+      if (const auto duration = api::Duration::Parse(asked)) {
+        return milliseconds(std::max<int64_t>(0, duration->ns / 1'000'000));
+      }
+    }
+    if (value["spec"]["restartPolicy"].Str() == "Always") return milliseconds(-1);
+    for (const Json& owner : value["metadata"]["ownerReferences"].Items()) {
+      if (owner["kind"].Str() == "Job") return world_.options().job_run_time;
+    }
+    return milliseconds(-1);
+  }
+
+  template <class Change>
+  void ChangeStatus(const ObjectPtr& pod, const Change& change) {
+    (void)world_.registry().Modify(
+        world_.pods(), pod->namespace_, pod->name,
+        [&](Json& value) -> Answer<void> {
+          change(value);
+          return {};
+        },
+        "status", kKubelet);
+  }
+
+  std::string HostAddress(std::string_view node) const {
+    const ObjectPtr object = world_.store().Get(world_.nodes().storage_id, "", node);
+    if (object) {
+      const Json value = object->Value();
+      for (const Json& address : value["status"]["addresses"].Items()) {
+        if (address["type"].Str() == "InternalIP") return std::string(address["address"].Str());
+      }
+    }
+    return "10.0.0.1";
+  }
+
+  std::string NextPodAddress() {
+    const uint32_t n = ++addresses_;
+    return fmt::format("10.{}.{}.{}", 128 + (n / 64516) % 64, (n / 254) % 254, n % 254 + 1);
+  }
+
+  void Run(const ObjectPtr& pod) {
+    if (pod->deleting || world_.index().PhaseOf(*pod) != "Pending") return;
+    const std::string now = world_.Now().Format();
+    const std::string host = HostAddress(world_.index().NodeOf(*pod));
+    const std::string address = NextPodAddress();
+    ChangeStatus(pod, [&](Json& value) {
+      Json& status = value.At("status");
+      status.Set("phase", "Running");
+      status.Set("hostIP", host);
+      status.Set("hostIPs", Json::MakeArray({Json::MakeObject({{"ip", host}})}));
+      const std::string& ip = value["spec"]["hostNetwork"].Bool() ? host : address;
+      status.Set("podIP", ip);
+      status.Set("podIPs", Json::MakeArray({Json::MakeObject({{"ip", ip}})}));
+      status.Set("startTime", now);
+      for (std::string_view type :
+           {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}) {
+        SetCondition(status, Json::MakeObject({{"type", type}, {"status", "True"}}), world_.Now());
+      }
+      Json statuses = Json::MakeArray();
+      for (const Json& container : value["spec"]["containers"].Items()) {
+        Json running = Json::MakeObject({{"startedAt", now}});
+        statuses.Append(Json::MakeObject(
+            {{"name", container["name"]},
+             {"image", container["image"]},
+             {"imageID", ""},
+             {"containerID", fmt::format("sim://{}/{}", pod->uid, container["name"].Str())},
+             {"ready", true},
+             {"started", true},
+             {"restartCount", 0},
+             {"state", Json::MakeObject({{"running", std::move(running)}})},
+             {"lastState", Json::MakeObject()}}));
+      }
+      status.Set("containerStatuses", std::move(statuses));
+      status.Erase("nominatedNodeName");
+    });
+  }
+
+  void Complete(const ObjectPtr& pod) {
+    if (pod->deleting || world_.index().PhaseOf(*pod) != "Running") return;
+    const std::string now = world_.Now().Format();
+    ChangeStatus(pod, [&](Json& value) {
+      Json& status = value.At("status");
+      status.Set("phase", "Succeeded");
+      for (std::string_view type : {"Ready", "ContainersReady"}) {
+        SetCondition(
+            status,
+            Json::MakeObject({{"type", type}, {"status", "False"}, {"reason", "PodCompleted"}}),
+            world_.Now());
+      }
+      for (Json& container : status.At("containerStatuses").MutableItems()) {
+        Json ended = Json::MakeObject({{"exitCode", 0}, {"reason", "Completed"}});
+        ended.Set("startedAt", container["state"]["running"]["startedAt"]);
+        ended.Set("finishedAt", now);
+        container.Set("state", Json::MakeObject({{"terminated", std::move(ended)}}));
+        container.Set("ready", false);
+        container.Set("started", false);
+      }
+    });
+  }
+
+  void Stop(const ObjectPtr& pod) {
+    if (pod->deleting) world_.Delete(world_.pods(), *pod, {.grace_period_seconds = 0});
+  }
+
+  // A node that does not say how it is, is well.
+  void Register(const std::string& name) {
+    (void)world_.registry().Modify(
+        world_.nodes(), "", name,
+        [&](Json& node) -> Answer<void> {
+          Json& status = node.At("status");
+          const std::string now = world_.Now().Format();
+          if (status["capacity"].Empty()) {
+            status.Set("capacity",
+                       Json::MakeObject({{"cpu", "8"}, {"memory", "32Gi"}, {"pods", "110"}}));
+            status.Set("allocatable", status["capacity"]);
+          }
+          struct Row {
+            const char* type;
+            const char* status;
+            const char* reason;
+            const char* message;
+          };
+          for (const Row& row :
+               {Row{"MemoryPressure", "False", "KubeletHasSufficientMemory",
+                    "kubelet has sufficient memory available"},
+                Row{"DiskPressure", "False", "KubeletHasNoDiskPressure",
+                    "kubelet has no disk pressure"},
+                Row{"PIDPressure", "False", "KubeletHasSufficientPID",
+                    "kubelet has sufficient PID available"},
+                Row{"Ready", "True", "KubeletReady", "kubelet is posting ready status"}}) {
+            SetCondition(status,
+                         Json::MakeObject({{"type", row.type},
+                                           {"status", row.status},
+                                           {"reason", row.reason},
+                                           {"message", row.message},
+                                           {"lastHeartbeatTime", now}}),
+                         world_.Now());
+          }
+          if (status["addresses"].Empty()) {
+            const uint32_t n = ++hosts_;
+            status.Set("addresses",
+                       Json::MakeArray(
+                           {Json::MakeObject({{"type", "InternalIP"},
+                                              {"address", fmt::format("172.20.{}.{}", n / 254 % 254,
+                                                                      n % 254 + 1)}}),
+                            Json::MakeObject({{"type", "Hostname"}, {"address", name}})}));
+          }
+          Json& info = status.At("nodeInfo");
+          info.Default("kubeletVersion", "v1.34.10-sim");
+          info.Default("osImage", "simulated");
+          info.Default("operatingSystem", "linux");
+          info.Default("architecture", "amd64");
+          info.Default("kernelVersion", "none");
+          info.Default("containerRuntimeVersion", "sim://1");
+          return {};
+        },
+        "status", kKubelet);
+  }
+
+  // Nodes renew their leases at different times, so that a large cluster does not write all at
+  // once.
+  void Beat(const std::string& node, bool first) {
+    const auto period = std::chrono::nanoseconds(world_.options().lease_period);
+    const auto delay =
+        first ? std::chrono::nanoseconds(static_cast<int64_t>(
+                    world_.registry().Chance().Below(static_cast<uint64_t>(period.count()))))
+              : period;
+    world_.After(delay, [this, node] {
+      if (!beating_.contains(node)) return;
+      Renew(node);
+      Beat(node, false);
+    });
+  }
+
+  void Renew(const std::string& node) {
+    const Resource& leases = world_.catalog().Named("coordination.k8s.io", "leases");
+    api::MicroTime now;
+    now.seconds = world_.Now().seconds;
+    now.nanos = world_.Now().nanos;
+    const auto renewed = world_.registry().Modify(
+        leases, kLeaseNamespace, node,
+        [&](Json& lease) -> Answer<void> {
+          lease.At("spec").Set("renewTime", now.Format());
+          return {};
+        },
+        "", kKubelet);
+    if (renewed) return;
+    Json lease = Json::MakeObject({});
+    lease.At("metadata").Set("name", node);
+    lease.Set("spec", Json::MakeObject({{"holderIdentity", node},
+                                        {"leaseDurationSeconds", 40},
+                                        {"renewTime", now.Format()}}));
+    (void)world_.registry().Create(leases, kLeaseNamespace, std::move(lease), kKubelet);
+  }
+
+  World& world_;
+  uint32_t addresses_ = 0;
+  uint32_t hosts_ = 0;
+  std::set<std::string> beating_;
+};
+
+}  // namespace
+
+void AddKubelets(World& world) {
+  const auto kubelets = std::make_shared<Kubelets>(world);
+  world.React(world.pods(), [kubelets](const Change& change) { kubelets->OnPod(change); });
+  world.React(world.nodes(), [kubelets](const Change& change) { kubelets->OnNode(change); });
+}
+
+}  // namespace berth::apiserver

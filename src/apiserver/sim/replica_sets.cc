@@ -1,0 +1,131 @@
+// ReplicaSets and ReplicationControllers: as many pods of the template as asked for.
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apiserver/sim/world.h"
+
+namespace berth::apiserver {
+namespace {
+
+using std::chrono::milliseconds;
+
+class ReplicaSets {
+ public:
+  ReplicaSets(World& world, const Resource& resource) : world_(world), resource_(resource) {}
+
+  void Enqueue(const StoredObject& set, milliseconds delay) {
+    world_.Soon(fmt::format("{}/{}/{}", resource_.plural, set.namespace_, set.name), delay,
+                [this, namespace_ = set.namespace_, name = set.name] { Sync(namespace_, name); });
+  }
+
+  void OnSet(const Change& change) {
+    if (change.type != ChangeType::kDeleted) Enqueue(*change.object, milliseconds(0));
+  }
+
+  // A pod of one of our sets changed: count again, soon.
+  void OnPod(const Change& change) {
+    const StoredObject& pod = *change.object;
+    if (pod.controller.empty()) return;
+    const auto owner = by_uid_.find(pod.controller);
+    if (owner == by_uid_.end()) return;
+    const ObjectPtr set =
+        world_.store().Get(resource_.storage_id, owner->second.first, owner->second.second);
+    if (set && set->uid == pod.controller) Enqueue(*set, milliseconds(20));
+  }
+
+ private:
+  void Sync(const std::string& namespace_, const std::string& name) {
+    const ObjectPtr object = world_.store().Get(resource_.storage_id, namespace_, name);
+    if (!object) return;
+    by_uid_[object->uid] = {namespace_, name};
+    const Json set = object->Value();
+    std::vector<ObjectPtr> pods;
+    for (ObjectPtr& pod : world_.index().OwnedBy(object->uid, world_.pods().storage_id)) {
+      if (pod->controller == object->uid && world_.index().Active(*pod)) {
+        pods.push_back(std::move(pod));
+      }
+    }
+    if (!object->deleting) {
+      const size_t wanted =
+          static_cast<size_t>(std::max<int64_t>(0, set["spec"]["replicas"].Int(1)));
+      if (pods.size() < wanted) {
+        Create(set, *object, wanted - pods.size());
+      } else if (pods.size() > wanted) {
+        DeleteSome(std::move(pods), *object, wanted);
+        pods.clear();
+        for (ObjectPtr& pod : world_.index().OwnedBy(object->uid, world_.pods().storage_id)) {
+          if (world_.index().Active(*pod)) pods.push_back(std::move(pod));
+        }
+      }
+    }
+    CountStatus(set, *object);
+  }
+
+  void Create(const Json& set, const StoredObject& object, size_t missing) {
+    const size_t count = std::min(missing, world_.options().batch);
+    Json pod = world_.PodFromTemplate(set, set["spec"]["template"]);
+    pod.At("metadata").Set("generateName", object.name + "-");
+    for (size_t i = 0; i < count; ++i) {
+      const auto made =
+          world_.registry().Create(world_.pods(), object.namespace_, pod, kControllerManager);
+      if (!made) {
+        Enqueue(object, milliseconds(1000));
+        return;
+      }
+    }
+    if (count < missing) Enqueue(object, milliseconds(1));
+  }
+
+  // Pods that are not placed go first, then those that are not ready, then the youngest.
+  void DeleteSome(std::vector<ObjectPtr> pods, const StoredObject& object, size_t wanted) {
+    const Index& index = world_.index();
+    const auto rank = [&](const ObjectPtr& pod) {
+      return std::tuple(!index.NodeOf(*pod).empty(), index.PhaseOf(*pod) == "Running", pod->ready,
+                        UINT64_MAX - pod->version);
+    };
+    std::stable_sort(pods.begin(), pods.end(),
+                     [&](const ObjectPtr& a, const ObjectPtr& b) { return rank(a) < rank(b); });
+    const size_t count = std::min(pods.size() - wanted, world_.options().batch);
+    for (size_t i = 0; i < count; ++i) world_.Delete(world_.pods(), *pods[i]);
+    if (count < pods.size() - wanted) Enqueue(object, milliseconds(1));
+  }
+
+  void CountStatus(const Json& set, const StoredObject& object) {
+    int64_t replicas = 0;
+    int64_t ready = 0;
+    for (const ObjectPtr& pod : world_.index().OwnedBy(object.uid, world_.pods().storage_id)) {
+      if (!world_.index().Active(*pod)) continue;
+      ++replicas;
+      ready += pod->ready;
+    }
+    Json status = set["status"].IsObject() ? set["status"] : Json::MakeObject();
+    status.Set("replicas", replicas);
+    status.Set("fullyLabeledReplicas", replicas);
+    status.Set("readyReplicas", ready);
+    status.Set("availableReplicas", ready);
+    status.Set("observedGeneration", set["metadata"]["generation"].Int());
+    world_.SetStatus(resource_, object, status);
+  }
+
+  World& world_;
+  const Resource& resource_;
+  std::map<std::string, std::pair<std::string, std::string>> by_uid_;  // namespace and name
+};
+
+}  // namespace
+
+void AddReplicaSets(World& world) {
+  for (const Resource* resource : {&world.catalog().Named("apps", "replicasets"),
+                                   &world.catalog().Core("replicationcontrollers")}) {
+    const auto sets = std::make_shared<ReplicaSets>(world, *resource);
+    world.React(*resource, [sets](const Change& change) { sets->OnSet(change); });
+    world.React(world.pods(), [sets](const Change& change) { sets->OnPod(change); });
+  }
+}
+
+}  // namespace berth::apiserver

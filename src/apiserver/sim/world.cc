@@ -1,0 +1,123 @@
+#include "apiserver/sim/world.h"
+
+#include <utility>
+
+namespace berth::apiserver {
+
+World::World(Registry& registry, kube::Loop& loop, WorldOptions options)
+    : registry_(registry),
+      loop_(loop),
+      options_(options),
+      index_(registry.Resources(), registry.Objects()),
+      pods_(registry.Resources().Core("pods")),
+      nodes_(registry.Resources().Core("nodes")) {
+  AddKubelets(*this);
+  AddReplicaSets(*this);
+  AddDeployments(*this);
+  AddStatefulSets(*this);
+  AddDaemonSets(*this);
+  AddJobs(*this);
+  AddNamespaces(*this);
+  AddGarbageCollector(*this);
+  AddVolumes(*this);
+  AddDisruptionBudgets(*this);
+}
+
+World::~World() {
+  *alive_ = false;
+  if (watch_ != 0) store().Unwatch(watch_);
+  for (const auto& [name, timer] : soon_) loop_.Cancel(timer);
+}
+
+void World::Start() {
+  watch_ = store().WatchAll([this](const Change& change) { OnChange(change); });
+  for (uint32_t id = 0; id < catalog().Size(); ++id) {
+    if (catalog().At(id).storage_id != id) continue;
+    const Store::Objects objects = store().All(id);
+    for (const auto& [key, object] : objects) {
+      OnChange({ChangeType::kAdded, id, object->version, object, nullptr});
+    }
+  }
+}
+
+void World::OnChange(const Change& change) {
+  index_.OnChange(change);
+  if (change.storage_id < reactions_.size()) {
+    for (const Reaction& reaction : reactions_[change.storage_id]) reaction(change);
+  }
+  for (const Reaction& reaction : all_) reaction(change);
+}
+
+void World::React(const Resource& resource, Reaction reaction) {
+  if (resource.storage_id >= reactions_.size()) reactions_.resize(resource.storage_id + 1);
+  reactions_[resource.storage_id].push_back(std::move(reaction));
+}
+
+void World::Soon(std::string name, std::chrono::milliseconds delay, std::function<void()> work) {
+  const auto [it, added] = soon_.emplace(name, 0);
+  if (!added) return;
+  it->second =
+      loop_.After(delay, [this, alive = alive_, name = std::move(name), work = std::move(work)] {
+        if (!*alive) return;
+        soon_.erase(name);
+        work();
+      });
+}
+
+std::chrono::nanoseconds World::Scaled(std::chrono::nanoseconds delay) const {
+  if (options_.speed <= 0) return std::chrono::nanoseconds(0);
+  return std::chrono::nanoseconds(
+      static_cast<int64_t>(static_cast<double>(delay.count()) / options_.speed));
+}
+
+void World::After(std::chrono::nanoseconds delay, std::function<void()> work) {
+  loop_.After(delay, [alive = alive_, work = std::move(work)] {
+    if (*alive) work();
+  });
+}
+
+Json World::PodFromTemplate(const Json& owner, const Json& template_) const {
+  Json pod = Json::MakeObject({{"kind", "Pod"}, {"apiVersion", "v1"}});
+  Json& metadata = pod.At("metadata");
+  metadata = Json::MakeObject();
+  for (std::string_view field : {"labels", "annotations", "finalizers"}) {
+    const Json& value = template_["metadata"][field];
+    if (!value.Empty()) metadata.Set(field, value);
+  }
+  metadata.At("ownerReferences")
+      .Append(Json::MakeObject({{"apiVersion", owner["apiVersion"]},
+                                {"kind", owner["kind"]},
+                                {"name", owner["metadata"]["name"]},
+                                {"uid", owner["metadata"]["uid"]},
+                                {"controller", true},
+                                {"blockOwnerDeletion", true}}));
+  pod.Set("spec", template_["spec"]);
+  return pod;
+}
+
+void World::Delete(const Resource& resource, const StoredObject& object,
+                   const DeleteOptions& options) {
+  DeleteOptions with_uid = options;
+  with_uid.uid = object.uid;
+  (void)registry_.Delete(resource, object.namespace_, object.name, with_uid);
+}
+
+void World::SetStatus(const Resource& resource, const StoredObject& object, const Json& status) {
+  (void)registry_.Modify(
+      resource, object.namespace_, object.name,
+      [&](Json& value) -> Answer<void> {
+        value.Set("status", status);
+        return {};
+      },
+      "status", kControllerManager);
+}
+
+Json Condition(std::string_view type, bool true_, std::string_view reason,
+               std::string_view message) {
+  return Json::MakeObject({{"type", type},
+                           {"status", true_ ? "True" : "False"},
+                           {"reason", reason},
+                           {"message", message}});
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,361 @@
+#include "cli/up/up.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <memory>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apiserver/cluster.h"
+#include "cli/flags.h"
+#include "cli/scheduler/stop_signal.h"
+#include "cli/terminal.h"
+#include "cli/up/view.h"
+#include "config/config.h"
+#include "files/read.h"
+#include "kube/client/rest_client.h"
+#include "kube/host/scheduler_host.h"
+
+namespace berth::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kAbout =
+    "berth up: a cluster to play with, in one process\n"
+    "\n"
+    "Starts an API server, simulated nodes, the usual controllers and the scheduler, and writes a\n"
+    "kubeconfig for kubectl. Nothing runs in the pods: they are placed, start, end and go.\n"
+    "\n"
+    "usage: berth up [flags]\n"
+    "\n"
+    "flags:\n";
+
+struct UpOptions {
+  int64_t nodes = 50;
+  std::vector<std::string> nodes_files;
+  int64_t port = 8001;
+  std::string bind_address = "127.0.0.1";
+  std::string data_dir;
+  std::string kubeconfig_out = "berth.kubeconfig";
+  std::string config;
+  std::string speed = "1x";
+  bool no_scheduler = false;
+  bool help = false;
+};
+
+Result<double> ParseSpeed(const std::string& text) {
+  if (text == "max") return 0;
+  char* end = nullptr;
+  const double speed = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || std::string_view(end) != "x" || !(speed > 0)) {
+    return Fail(fmt::format("--speed is \"1x\", \"10x\" or \"max\", not \"{}\"", text));
+  }
+  return speed;
+}
+
+void AddFlags(Flags& flags, UpOptions& options) {
+  flags.AddNumber("nodes", "N", "how many simulated nodes (50)", 0, 100000, &options.nodes);
+  flags.AddList("nodes-file", "FILE",
+                "manifest with the nodes, instead of --nodes; other objects in it are created too",
+                &options.nodes_files);
+  flags.AddNumber("port", "PORT", "of the API server; 0: any (8001)", 0, 65535, &options.port);
+  flags.AddText("bind-address", "IP",
+                "to listen on (127.0.0.1); others than loopback need the token of the kubeconfig",
+                &options.bind_address);
+  flags.AddText("data-dir", "DIR", "keep all objects there, across restarts and crashes",
+                &options.data_dir);
+  flags.AddText("kubeconfig-out", "FILE", "the kubeconfig to write (berth.kubeconfig)",
+                &options.kubeconfig_out);
+  flags.AddText("config", "FILE", "KubeSchedulerConfiguration of the scheduler", &options.config);
+  flags.AddText("speed", "FACTOR", "of kubelets and jobs: 1x, 10x, max (1x)", &options.speed);
+  flags.AddSwitch("no-scheduler", "leave scheduling to another scheduler", &options.no_scheduler);
+  flags.AddSwitch("h,help", "this text", &options.help);
+}
+
+bool IsLoopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
+
+std::string RandomToken() {
+  std::random_device random;
+  std::string token;
+  for (int i = 0; i < 8; ++i) token += fmt::format("{:08x}", random());
+  return token;
+}
+
+std::string KubeconfigText(const std::string& server, const std::string& token) {
+  return fmt::format(
+      "apiVersion: v1\n"
+      "kind: Config\n"
+      "clusters:\n"
+      "- name: berth\n"
+      "  cluster:\n"
+      "    server: {}\n"
+      "users:\n"
+      "- name: berth\n"
+      "  user: {}\n"
+      "contexts:\n"
+      "- name: berth\n"
+      "  context:\n"
+      "    cluster: berth\n"
+      "    user: berth\n"
+      "current-context: berth\n",
+      server, token.empty() ? "{}" : "\n    token: " + token);
+}
+
+Result<void> WriteKubeconfig(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".new";
+  {
+    std::ofstream file(temporary, std::ios::trunc);
+    chmod(temporary.c_str(), S_IRUSR | S_IWUSR);  // it may hold a token
+    file << text;
+    if (!file.flush()) return Fail(fmt::format("cannot write {}", temporary));
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return Fail(fmt::format("cannot write {}", path));
+  }
+  return {};
+}
+
+// The scheduler, over HTTP like any other client.
+class SchedulerPart {
+ public:
+  static Result<std::unique_ptr<SchedulerPart>> Make(const std::string& server,
+                                                     const std::string& token,
+                                                     config::KubeSchedulerConfiguration config,
+                                                     up::Decisions* decisions) {
+    auto part = std::make_unique<SchedulerPart>();
+    part->loop_ = kube::MakeSystemLoop();
+    kube::ClientConfig client;
+    client.server = server;
+    client.token = token;
+    auto credentials = kube::MakeCredentials(*part->loop_, client);
+    if (!credentials) return Fail(credentials.error());
+    kube::RestClientOptions rest;
+    rest.user_agent = "berth-up/v1.34 (linux/amd64)";
+    rest.qps = -1;
+    auto made = kube::MakeRestClient(*part->loop_, client, *credentials, rest);
+    if (!made) return Fail(made.error());
+    part->client_ = std::move(*made);
+    kube::SchedulerHostOptions host;
+    host.engine.algorithm.percentage_of_nodes_to_score =
+        config.percentage_of_nodes_to_score.value_or(0);
+    host.engine.algorithm.seed = std::random_device()();
+    host.config = std::move(config);
+    host.host_name = "berth-up";
+    host.observer = decisions;
+    auto host_made = kube::SchedulerHost::Make(*part->loop_, *part->client_, std::move(host));
+    if (!host_made) return Fail(host_made.error());
+    part->host_ = std::move(*host_made);
+    return part;
+  }
+
+  ~SchedulerPart() { Stop(); }
+
+  void Start() {
+    thread_ = std::thread([this] { loop_->Run(); });
+    host_->Start();
+    host_->StartScheduling();
+  }
+
+  void Stop() {
+    if (!thread_.joinable()) return;
+    host_->Stop();
+    loop_->Stop();
+    thread_.join();
+  }
+
+ private:
+  std::unique_ptr<kube::SystemLoop> loop_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<kube::SchedulerHost> host_;
+  std::thread thread_;
+};
+
+up::Snapshot Look(apiserver::Registry& registry, const apiserver::ApiServer& server) {
+  up::Snapshot snapshot;
+  const apiserver::Catalog& catalog = registry.Resources();
+  const apiserver::Store& store = registry.Objects();
+  for (const auto& [key, node] : store.All(catalog.Core("nodes").storage_id)) {
+    ++snapshot.nodes;
+    snapshot.ready_nodes += node->ready;
+  }
+  const apiserver::Resource& pods = catalog.Core("pods");
+  const auto phase = std::find(pods.selectable.begin(), pods.selectable.end(), "status.phase");
+  const size_t place = static_cast<size_t>(phase - pods.selectable.begin());
+  for (const auto& [key, pod] : store.All(pods.storage_id)) {
+    ++snapshot.pods;
+    snapshot.pending += pod->fields[place] == "Pending";
+    snapshot.running += pod->fields[place] == "Running";
+  }
+  snapshot.requests = server.Requests();
+  return snapshot;
+}
+
+// Shows how the cluster is, until told to end.
+class Display {
+ public:
+  Display(apiserver::Cluster& cluster, const up::Decisions& decisions)
+      : cluster_(cluster),
+        decisions_(decisions),
+        terminal_(isatty(STDOUT_FILENO) != 0),
+        view_(stdout, terminal_),
+        thread_([this] { Run(); }) {}
+  ~Display() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  void Run() {
+    auto last = Clock::now();
+    const auto period = std::chrono::seconds(terminal_ ? 1 : 5);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, period, [this] { return stopping_; })) {
+      // Shared: the answer may come after we have stopped waiting for it.
+      const auto snapshot = std::make_shared<std::promise<up::Snapshot>>();
+      cluster_.Do([snapshot](apiserver::Registry& registry, apiserver::ApiServer& server) {
+        snapshot->set_value(Look(registry, server));
+      });
+      auto answer = snapshot->get_future();
+      if (answer.wait_for(std::chrono::seconds(5)) != std::future_status::ready) continue;
+      const auto now = Clock::now();
+      view_.Show(answer.get(), decisions_.Take(),
+                 std::chrono::duration<double>(now - last).count());
+      last = now;
+    }
+  }
+
+  apiserver::Cluster& cluster_;
+  const up::Decisions& decisions_;
+  bool terminal_;
+  up::View view_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+Result<apiserver::ClusterOptions> MakeClusterOptions(const UpOptions& options, double speed,
+                                                     const std::string& token) {
+  apiserver::ClusterOptions cluster;
+  cluster.bind_address = options.bind_address;
+  cluster.port = static_cast<int>(options.port);
+  cluster.any_port = options.port == 0;
+  cluster.data_dir = options.data_dir;
+  cluster.nodes = options.nodes_files.empty() ? static_cast<size_t>(options.nodes) : 0;
+  for (const std::string& path : options.nodes_files) {
+    auto text = files::ReadFile(path);
+    if (!text) return Fail(text.error());
+    cluster.manifests.push_back(std::move(*text));
+  }
+  cluster.world.speed = speed;
+  cluster.server.token = token;
+  std::random_device random;
+  cluster.seed = (static_cast<uint64_t>(random()) << 32) | random();
+  return cluster;
+}
+
+Result<int> Run(const UpOptions& options) {
+  const auto start = Clock::now();
+  const auto speed = ParseSpeed(options.speed);
+  if (!speed) return Fail(speed.error());
+  config::KubeSchedulerConfiguration config = config::Default();
+  if (!options.config.empty()) {
+    const auto text = files::ReadFile(options.config);
+    if (!text) return Fail(text.error());
+    auto loaded = config::Load(*text);
+    if (!loaded) return Fail(loaded.error().In(options.config));
+    config = std::move(*loaded);
+  }
+  scheduler::StopSignal stop;  // before any thread
+  const std::string token = IsLoopback(options.bind_address) ? "" : RandomToken();
+  auto cluster_options = MakeClusterOptions(options, *speed, token);
+  if (!cluster_options) return Fail(cluster_options.error());
+  auto cluster = apiserver::Cluster::Make(std::move(*cluster_options));
+  if (!cluster) return Fail(cluster.error());
+  (*cluster)->OnFailure([&stop, dir = options.data_dir](const std::string& why) {
+    fmt::print(stderr, "berth up: {} cannot be written any more: {}\n", dir, why);
+    stop.Tell();
+  });
+  (*cluster)->Start();
+  const std::string host = options.bind_address.find(':') == std::string::npos
+                               ? options.bind_address
+                               : "[" + options.bind_address + "]";
+  const std::string server =
+      fmt::format("http://{}:{}", host == "0.0.0.0" ? "127.0.0.1" : host, (*cluster)->Port());
+  if (auto ok = WriteKubeconfig(options.kubeconfig_out, KubeconfigText(server, token)); !ok) {
+    return Fail(ok.error());
+  }
+  up::Decisions decisions;
+  std::unique_ptr<SchedulerPart> part;
+  if (!options.no_scheduler) {
+    auto made = SchedulerPart::Make(server, token, std::move(config), &decisions);
+    if (!made) return Fail(made.error());
+    part = std::move(*made);
+    part->Start();
+  }
+  const double took = std::chrono::duration<double>(Clock::now() - start).count();
+  fmt::print(
+      "berth up: API server at {}, ready in {:.2f} s. Stop with Ctrl-C.\n"
+      "\n"
+      "  export KUBECONFIG={}\n"
+      "  kubectl get nodes\n"
+      "  kubectl create deployment web --image=nginx --replicas=20\n"
+      "  kubectl get pods -o wide --watch\n"
+      "\n",
+      server, took, std::filesystem::absolute(options.kubeconfig_out).string());
+  std::fflush(stdout);
+  scheduler::StopSignal::Reason reason;
+  {
+    const Display display(**cluster, decisions);
+    reason = stop.Wait();
+  }
+  if (part) part->Stop();
+  (*cluster)->Stop();
+  return reason == scheduler::StopSignal::Reason::kAsked ? 0 : 1;
+}
+
+}  // namespace
+
+int Up(const std::vector<std::string>& args) {
+  UpOptions options;
+  Flags flags;
+  AddFlags(flags, options);
+  std::vector<std::string> rest;
+  if (auto ok = flags.Parse(args, &rest); !ok) {
+    fmt::print(stderr, "berth up: {}\n", ok.error().Message());
+    return 2;
+  }
+  if (options.help) {
+    fmt::print("{}{}", kAbout, flags.Help());
+    return 0;
+  }
+  if (!rest.empty()) {
+    fmt::print(stderr, "berth up: unexpected argument {}\n", rest[0]);
+    return 2;
+  }
+  const auto code = Run(options);
+  if (!code) {
+    fmt::print(stderr, "berth up: {}\n", code.error().Message());
+    return 1;
+  }
+  return *code;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,66 @@
+// View: what `berth up` shows while it runs. On a terminal a few lines that are redrawn, elsewhere
+// a line when something has changed.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "scheduler/engine.h"
+
+namespace berth::cli::up {
+
+// How the cluster is, at one moment.
+struct Snapshot {
+  size_t nodes = 0;
+  size_t ready_nodes = 0;
+  size_t pods = 0;
+  size_t pending = 0;
+  size_t running = 0;
+  uint64_t requests = 0;
+
+  bool operator==(const Snapshot&) const = default;
+};
+
+// Listens to the engine's decisions. Written on the engine's thread, read on another.
+class Decisions : public berth::scheduler::EngineObserver {
+ public:
+  void Attempted(const cluster::Pod& pod, berth::scheduler::Outcome outcome, std::string_view node,
+                 std::string_view message) override;
+  void Bound(const berth::scheduler::PodRef& pod, std::string_view node,
+             const queue::QueuedPod& info, const api::Time& now) override;
+
+  struct State {
+    uint64_t bound = 0;
+    uint64_t failed = 0;
+    std::deque<std::string> last;
+  };
+  State Take() const;
+
+ private:
+  void Note(std::string line);
+
+  mutable std::mutex mutex_;
+  State state_;
+};
+
+class View {
+ public:
+  View(FILE* out, bool terminal) : out_(out), terminal_(terminal) {}
+
+  // `seconds` since the last call.
+  void Show(const Snapshot& snapshot, const Decisions::State& decisions, double seconds);
+
+ private:
+  FILE* out_;
+  bool terminal_;
+  size_t lines_ = 0;  // drawn the last time
+  uint64_t bound_before_ = 0;
+  Snapshot before_;
+  bool first_ = true;
+};
+
+}  // namespace berth::cli::up

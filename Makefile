@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo test lint format bench bench-check soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo test lint format bench bench-check bench-report soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -34,6 +34,9 @@ bench: build ## decisions per second, berth-bench's standard set
 
 bench-check: build ## instructions per decision against bench/budgets.json
 	@tools/bench-check build/bin/berth-bench
+
+bench-report: build ## figures and charts from 100 to 1,000,000 nodes into docs (see tools/bench-report)
+	@tools/bench-report build/bin/berth-bench
 
 soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)

@@ -193,9 +193,16 @@ int PrintReport(const Options& o) {
 int Run(const std::vector<std::string>& args) {
   Options o;
   cli::Flags flags;
-  std::vector<std::string> names{"all"};
-  for (const Workload& workload : Workloads()) names.emplace_back(workload.name);
-  flags.AddChoice("workload", names, "what the pods ask for (default basic)", &o.workload);
+  flags.Add("workload", "NAME", "what the pods ask for: one of those below, or all (default basic)",
+            [&](const std::string& name) -> Result<void> {
+              const auto known = Workloads();
+              const auto is_it = [&](const Workload& w) { return w.name == name; };
+              if (name != "all" && std::none_of(known.begin(), known.end(), is_it)) {
+                return Fail(fmt::format("there is no workload {}; --help lists them", name));
+              }
+              o.workload = name;
+              return {};
+            });
   flags.AddNumber("nodes", "N", "default 5000", 1, 4'000'000, &o.nodes);
   flags.AddNumber("pods", "N", "to schedule and measure (default 10000)", 1, 10'000'000, &o.pods);
   flags.AddNumber("percentage", "N", "percentageOfNodesToScore (default 100: all)", 0, 100,
@@ -227,7 +234,7 @@ int Run(const std::vector<std::string>& args) {
     fmt::print(
         "Measures scheduling cycles, from popped pod to assumed pod.\n\nflags:\n{}\nworkloads:\n",
         flags.Help());
-    for (const Workload& w : Workloads()) fmt::print("  {:<26}  {}\n", w.name, w.help);
+    for (const Workload& w : Workloads()) fmt::print("  {:<28}  {}\n", w.name, w.help);
     return 0;
   }
   if (!o.report.empty()) return PrintReport(o);

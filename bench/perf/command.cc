@@ -1,5 +1,6 @@
 #include "bench/perf/command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -58,9 +59,6 @@ void PrintJson(const std::string& name, const PerfWorkload& workload, const Perf
 
 void AddRows(const std::string& name, const PerfWorkload& workload, const PerfOutcome& outcome,
              cli::Table* table) {
-  if (!outcome.skipped.empty()) {
-    table->Row({name, "-", "-", "-", "-", "-", "-", "-", "skipped: " + outcome.skipped});
-  }
   for (const PerfPhase& phase : outcome.phases) {
     const PerfCounters& c = phase.counters;
     const double speed = phase.PodsPerSecond();
@@ -94,6 +92,7 @@ int RunPerfCommand(const PerfCommand& command) {
                                 "PODS/S",   "µs/ATTEMPT", "THRESHOLD", "TIMES"};
   cli::Table table(head);
   for (size_t i = 1; i < head.size(); ++i) table.Right(i);
+  std::string skipped;
   int code = 0;
   size_t matches = 0;
   for (const PerfCase& test : *cases) {
@@ -114,11 +113,17 @@ int RunPerfCommand(const PerfCommand& command) {
         PrintJson(name, workload, *outcome);
       } else {
         AddRows(name, workload, *outcome, &table);
+        if (!outcome->skipped.empty()) {
+          skipped += fmt::format("skipped: {}: {}\n", name, outcome->skipped);
+        }
       }
     }
   }
   if (matches == 0) return Complain(command.file + ": no workload matches " + command.pattern);
-  if (!command.json) std::fputs(table.Text(cli::UsesColour(stdout)).c_str(), stdout);
+  if (!command.json) {
+    if (!table.Empty()) std::fputs(table.Text(cli::UsesColour(stdout)).c_str(), stdout);
+    std::fputs(skipped.c_str(), stdout);
+  }
   return code;
 }
 

@@ -171,6 +171,11 @@ void PerfHost::CountPod(const sim::ApiChange& change) {
   for (const api::PodResourceClaimStatus& claim : pod->status.resource_claim_statuses) {
     if (!claim.resource_claim_name) continue;
     loop_.After(0, [this, ns = pod->metadata.namespace_, name = *claim.resource_claim_name] {
+      // First the devices are free again: that is the event the scheduler listens to.
+      api_.Modify<api::ResourceClaim>(ns, name, [](api::ResourceClaim& freed) {
+        freed.status.reserved_for.clear();
+        freed.status.allocation.reset();
+      });
       api_.Delete(api::ResourceClaim::kKind, ns, name);
     });
   }

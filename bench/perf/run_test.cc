@@ -29,11 +29,14 @@ const std::map<std::string, std::string> kFiles = {
      "  containers: [{name: c, resources: {requests: {cpu: 900m}}}]\n"},
     {"huge.yaml",
      "kind: Pod\napiVersion: v1\nmetadata: {generateName: huge-}\n"
-     "spec:\n  containers: [{name: c, resources: {requests: {cpu: '9'}}}]\n"},
+     "spec:\n  priority: 10\n  containers: [{name: c, resources: {requests: {cpu: '9'}}}]\n"},
     {"gated.yaml",
      "kind: Pod\napiVersion: v1\nmetadata: {generateName: g-}\n"
      "spec:\n  schedulingGates: [{name: hold}]\n  containers: [{name: c}]\n"},
     {"class.yaml", "kind: DeviceClass\napiVersion: resource.k8s.io/v1\nmetadata: {name: class}\n"},
+    {"claim.yaml",
+     "kind: ResourceClaim\napiVersion: resource.k8s.io/v1\nmetadata: {name: 'claim-{{.Index}}'}\n"
+     "spec: {devices: {requests: [{name: one, exactly: {deviceClassName: class}}]}}\n"},
     {"claims.yaml",
      "kind: ResourceClaimTemplate\napiVersion: resource.k8s.io/v1\n"
      "metadata: {name: claims}\nspec: {spec: {devices: {requests: "
@@ -54,7 +57,7 @@ const std::map<std::string, std::string> kFiles = {
 Result<PerfOutcome> RunOps(const std::string& ops) {
   const auto cases = ParseSuite(
       fmt::format("- name: A\n  defaultPodTemplatePath: pod.yaml\n  workloadTemplate:\n{}"
-                  "  workloads: [{{name: w, params: {{n: 5}}}}]\n",
+                  "  workloads: [{{name: w, params: {{nodes: 5}}}}]\n",
                   ops));
   if (!cases) return Fail(cases.error());
   const auto read = [](const std::string& path) -> Result<std::string> {
@@ -76,7 +79,7 @@ TEST(RunTest, CountsPodsOfTheCollection) {
   const Row rows[] = {
       {"pods of two operations, one of them measured",
        R"(
-  - {opcode: createNodes, countParam: $n, nodeTemplatePath: node.yaml}
+  - {opcode: createNodes, countParam: $nodes, nodeTemplatePath: node.yaml}
   - {opcode: createNamespaces, prefix: ns, count: 2}
   - {opcode: createPods, count: 10, namespace: ns-0}
   - {opcode: createPods, count: 20, namespace: ns-1, collectMetrics: true}
@@ -151,6 +154,17 @@ TEST(RunTest, CountsPodsOfTheCollection) {
   - {opcode: createPods, count: 10, steadyState: true, duration: 95ms, collectMetrics: true}
 )",
        100, 0},
+      {"devices that claims without a pod have taken",
+       R"(
+  - {opcode: createNodes, count: 2, nodeTemplatePath: node.yaml}
+  - {opcode: createResourceDriver, driverName: d, nodes: n-*, maxClaimsPerNode: 2}
+  - {opcode: createAny, templatePath: class.yaml}
+  - {opcode: createAny, templatePath: claim.yaml, namespace: taken, count: 3}
+  - {opcode: allocResourceClaims, namespace: taken}
+  - {opcode: createAny, templatePath: claims.yaml, namespace: a}
+  - {opcode: createPods, count: 2, namespace: a, podTemplatePath: claiming.yaml, collectMetrics: true}
+)",
+       1, 1},
       {"devices, claimed by templates and free again after their pods",
        R"(
   - {opcode: createNodes, count: 2, nodeTemplatePath: node.yaml}
@@ -219,10 +233,15 @@ TEST(RunTest, ErrorsNameTheOperation) {
   }
 }
 
-TEST(RunTest, WhatDoesNotApplyIsSkippedWithAReason) {
-  const auto outcome = RunOps("\n  - {opcode: allocResourceClaims}\n");
+TEST(RunTest, AWorkloadThatDemandsAnAlphaGateIsSkippedWithAReason) {
+  const auto cases =
+      ParseSuite("- name: A\n  featureGates: {DRADeviceTaints: true}\n  workloads: [{name: w}]\n");
+  ASSERT_TRUE(cases);
+  const auto read = [](const std::string&) -> Result<std::string> { return Fail("no file"); };
+  const auto outcome =
+      RunWorkload(cases->front(), cases->front().workloads.front(), read, PerfOptions());
   ASSERT_TRUE(outcome);
-  EXPECT_NE(outcome->skipped.find("allocResourceClaims"), std::string::npos);
+  EXPECT_NE(outcome->skipped.find("DRADeviceTaints"), std::string::npos);
 }
 
 }  // namespace

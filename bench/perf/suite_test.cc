@@ -31,7 +31,7 @@ constexpr std::string_view kSuite = R"(
     params:
       nodes: 5
       long: 2s
-  - name: off
+  - name: other
     featureGates:
       DRAPartitionableDevices: false
     params:

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo test e2e lint format bench bench-check bench-e2e soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo up test e2e lint format bench bench-check bench-e2e bench-report soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -19,6 +19,9 @@ build: deps ## release build into build/bin
 
 demo: build ## schedule 10,000 pods on 1,000 nodes and show the outcome
 	@build/bin/berth simulate --demo
+
+up: build ## a cluster to play with: API server, simulated nodes, controllers and the scheduler
+	@build/bin/berth up
 
 test: build fuzz-short ## all tests
 	@cd build && $(CTEST) -j $(JOBS)
@@ -40,6 +43,9 @@ bench-e2e: build ## kube-scheduler, berth and a client that only binds, beside a
 
 bench-check: build ## instructions per decision against bench/budgets.json
 	@tools/bench-check build/bin/berth-bench
+
+bench-report: build ## figures and charts from 100 to 1,000,000 nodes into docs (see tools/bench-report)
+	@tools/bench-report build/bin/berth-bench
 
 soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "bench/earlier.h"
+#include "bench/perf/command.h"
+#include "bench/report/report.h"
 #include "bench/workloads.h"
 #include "cli/flags.h"
 #include "cli/terminal.h"
@@ -37,6 +39,10 @@ struct Options {
   int64_t seed = 0;
   std::string classes = "on";
   std::string compare;  // a file
+  std::string report;   // a file
+  std::string charts = ".";
+  std::string scheduler_perf;
+  std::string scheduler_perf_workload;
   bool json = false;
   bool help = false;
 };
@@ -84,6 +90,14 @@ void Preempt(cluster::Cluster& cluster, cluster::PodId pod,
   cluster.Place(pod, cluster.FindNode(proposal.nominated_node), /*assumed=*/true);
 }
 
+scheduler::AlgorithmOptions AlgorithmOptionsOf(const Options& o) {
+  scheduler::AlgorithmOptions options;
+  options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
+  options.seed = static_cast<uint64_t>(o.seed);
+  options.classes = o.classes == "on";
+  return options;
+}
+
 Result<Figures> Measure(const Workload& workload, const Options& o) {
   cluster::Cluster cluster;
   AddNamespaces(cluster);
@@ -107,11 +121,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   auto profiles = scheduler::ProfileSet::Make(config::Default(), cluster, pool.get());
   if (!profiles) return Fail(profiles.error());
   framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);
-  scheduler::AlgorithmOptions options;
-  options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
-  options.seed = static_cast<uint64_t>(o.seed);
-  options.classes = o.classes == "on";
-  scheduler::Algorithm algorithm(options);
+  scheduler::Algorithm algorithm(AlgorithmOptionsOf(o));
   scheduler::Decision decision;
   // A few cycles that are not measured.
   for (int i = 0; i < 20; ++i) {
@@ -125,6 +135,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   cli::Progress progress(workload.name, pending.size());
   const double cpu_before = CpuSeconds();
   for (const cluster::PodId pod : pending) {
+    if (workload.between != nullptr) workload.between(micros.size(), cluster);
     const auto start = Clock::now();
     algorithm.Schedule(*cycle, cluster, cluster.GetPod(pod), &decision);
     framework::PostFilterResult proposal;
@@ -167,12 +178,31 @@ std::string Json(const Figures& f, const Options& o) {
       f.peak_rss_bytes);
 }
 
+int PrintReport(const Options& o) {
+  const auto text = files::ReadFile(o.report);
+  const auto lines = text ? ParseReport(*text) : Fail(text.error());
+  const auto markdown = lines ? WriteReport(*lines, o.charts) : Fail(lines.error().In(o.report));
+  if (!markdown) {
+    fmt::print(stderr, "berth-bench: {}\n", markdown.error().Message());
+    return 1;
+  }
+  std::fputs(markdown->c_str(), stdout);
+  return 0;
+}
+
 int Run(const std::vector<std::string>& args) {
   Options o;
   cli::Flags flags;
-  std::vector<std::string> names{"all"};
-  for (const Workload& workload : Workloads()) names.emplace_back(workload.name);
-  flags.AddChoice("workload", names, "what the pods ask for (default basic)", &o.workload);
+  flags.Add("workload", "NAME", "what the pods ask for: one of those below, or all (default basic)",
+            [&](const std::string& name) -> Result<void> {
+              const auto known = Workloads();
+              const auto is_it = [&](const Workload& w) { return w.name == name; };
+              if (name != "all" && std::none_of(known.begin(), known.end(), is_it)) {
+                return Fail(fmt::format("there is no workload {}; --help lists them", name));
+              }
+              o.workload = name;
+              return {};
+            });
   flags.AddNumber("nodes", "N", "default 5000", 1, 4'000'000, &o.nodes);
   flags.AddNumber("pods", "N", "to schedule and measure (default 10000)", 1, 10'000'000, &o.pods);
   flags.AddNumber("percentage", "N", "percentageOfNodesToScore (default 100: all)", 0, 100,
@@ -183,6 +213,14 @@ int Run(const std::vector<std::string>& args) {
                   &o.classes);
   flags.AddText("compare", "FILE", "what --json printed earlier: show medians side by side",
                 &o.compare);
+  flags.AddText("report", "FILE", "what --json printed earlier: print Markdown, draw charts",
+                &o.report);
+  flags.AddText("charts", "FOLDER", "where --report puts its charts (default .)", &o.charts);
+  flags.AddText("scheduler-perf", "FILE",
+                "run the workloads of a performance-config.yaml of kube-scheduler's scheduler_perf",
+                &o.scheduler_perf);
+  flags.AddText("scheduler-perf-workload", "REGEX", "only those whose TESTCASE/WORKLOAD matches",
+                &o.scheduler_perf_workload);
   flags.AddSwitch("json", "one JSON object per workload instead of a table", &o.json);
   flags.AddSwitch("h,help", "this text", &o.help);
   std::vector<std::string> rest;
@@ -196,8 +234,18 @@ int Run(const std::vector<std::string>& args) {
     fmt::print(
         "Measures scheduling cycles, from popped pod to assumed pod.\n\nflags:\n{}\nworkloads:\n",
         flags.Help());
-    for (const Workload& w : Workloads()) fmt::print("  {:<26}  {}\n", w.name, w.help);
+    for (const Workload& w : Workloads()) fmt::print("  {:<28}  {}\n", w.name, w.help);
     return 0;
+  }
+  if (!o.report.empty()) return PrintReport(o);
+  if (!o.scheduler_perf.empty()) {
+    std::unique_ptr<cli::WorkerPool> pool;
+    if (o.threads > 1) pool = std::make_unique<cli::WorkerPool>(static_cast<size_t>(o.threads));
+    return RunPerfCommand({.file = o.scheduler_perf,
+                           .pattern = o.scheduler_perf_workload,
+                           .algorithm = AlgorithmOptionsOf(o),
+                           .executor = pool.get(),
+                           .json = o.json});
   }
   Earlier earlier;
   if (!o.compare.empty()) {

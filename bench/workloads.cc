@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -215,7 +216,14 @@ constexpr Workload kWorkloads[] = {
 
 }  // namespace
 
-std::span<const Workload> Workloads() { return kWorkloads; }
+std::span<const Workload> Workloads() {
+  static const std::vector<Workload> all = [] {
+    std::vector<Workload> list(std::begin(kWorkloads), std::end(kWorkloads));
+    list.insert(list.end(), SuiteWorkloads().begin(), SuiteWorkloads().end());
+    return list;
+  }();
+  return all;
+}
 
 api::Node MakeNode(size_t i) {
   api::Node node;

@@ -21,9 +21,13 @@ struct Workload {
   void (*setup)(size_t nodes, size_t pods, cluster::Cluster& cluster) = nullptr;
   // The nodes are full of less important pods: every measured pod must preempt.
   bool preempts = false;
+  // Changes the cluster before pod number `i` is scheduled; null: nothing changes.
+  void (*between)(size_t i, cluster::Cluster& cluster) = nullptr;
 };
 
 std::span<const Workload> Workloads();
+// Those of them that suite_workloads.cc has.
+std::span<const Workload> SuiteWorkloads();
 
 // A node of 4 cores, 32 GiB and 110 pods in one of three zones.
 api::Node MakeNode(size_t i);

@@ -9,6 +9,7 @@
 #include "cli/config_command.h"
 #include "cli/scheduler/scheduler.h"
 #include "cli/simulate.h"
+#include "cli/up/up.h"
 
 namespace {
 
@@ -19,6 +20,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"up", "a cluster to play with: API server, simulated nodes and scheduler", &berth::cli::Up},
     {"scheduler", "take kube-scheduler's place in a cluster; takes its flags",
      &berth::cli::Scheduler},
     {"config", "check, default and convert configuration files", &berth::cli::Config},

@@ -20,6 +20,18 @@ server::Response MakeResponse(int code, std::string_view type, std::string body)
   return response;
 }
 
+// Reads nothing but what berth describes.
+bool IsScheduler(const server::Request& request) {
+  const std::string_view agent = request.Header("user-agent");
+  return agent.starts_with("kube-scheduler/") || agent.starts_with("berth");
+}
+
+bool TakesJson(const server::Request& request) {
+  const std::string_view accept = request.Header("accept");
+  return accept.find(kJsonType) != std::string_view::npos ||
+         accept.find("*/*") != std::string_view::npos;
+}
+
 }  // namespace
 
 ApiServer::ApiServer(Registry& registry, kube::Loop& loop, ApiServerOptions options)
@@ -60,6 +72,10 @@ void ApiServer::Route(Call& call) {
     return;
   }
   call.encoding = *encoding;
+  // Protobuf carries described fields alone: others get what they take just as well.
+  if (encoding->protobuf && !IsScheduler(call.request) && TakesJson(call.request)) {
+    call.encoding.protobuf = false;
+  }
   if (call.info.subresource.empty()) {
     ServeResource(call);
   } else {

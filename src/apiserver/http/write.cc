@@ -23,6 +23,11 @@ Json PlainStatus(int code) {
                            {"code", code}});
 }
 
+// Kinds of which no field is lost when they come as protobuf.
+bool CompleteInProtobuf(const Resource& resource) {
+  return resource.kind == "Event" || resource.kind == "Lease" || resource.kind == "ResourceClaim";
+}
+
 // Applies a patch of that content type. `custom` kinds have no strategic merge.
 Answer<void> ApplyPatch(const std::string& type, const Json& patch, const Resource& resource,
                         Json& object) {
@@ -62,7 +67,7 @@ void ApiServer::Create(Call& call) {
   const Resource& resource = call.resource();
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body) return ReplyError(call, body.error());
-  if (body->protobuf && !resource.type) {
+  if (body->protobuf && !CompleteInProtobuf(resource)) {
     return ReplyError(call, UnsupportedMediaType(kJsonType));
   }
   if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {
@@ -217,8 +222,11 @@ void ApiServer::PostEviction(Call& call) {
 // Whoever reaches the server may do everything.
 void ApiServer::Review(Call& call) {
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
-  if (!body) return ReplyError(call, body.error());
-  Json review = std::move(body->value);
+  if (!body && body.error().code != 415) return ReplyError(call, body.error());
+  // What is asked does not change the answer, so a review may come in any encoding.
+  Json review = body ? std::move(body->value) : Json::MakeObject();
+  review.Set("kind", call.resource().kind);
+  review.Set("apiVersion", call.resource().ApiVersion());
   Json& status = review.At("status");
   const Json user =
       Json::MakeObject({{"username", "system:admin"},

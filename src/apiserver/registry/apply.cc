@@ -128,7 +128,7 @@ void FindConflicts(const Json& wished, const Json& owned, const Json* live, cons
     const Json* live_value = live ? StepInto(*live, step) : nullptr;
     const Json* wish_value = wish ? StepInto(*wish, step) : nullptr;
     const std::string below = path + ShowStep(step);
-    if (IsLeaf(inner) || IsLeaf(*other)) {
+    if (IsLeaf(inner) && IsLeaf(*other)) {
       if (!step.starts_with("v:") && !Same(live_value, wish_value)) conflicts.push_back(below);
     } else {
       FindConflicts(inner, *other, live_value, wish_value, below, conflicts);
@@ -141,13 +141,13 @@ void TakeAway(Json& owned, const Json& taken, const Json* live, const Json* wish
   auto& members = owned.MutableMembers();
   for (auto& [step, inner] : members) {
     const Json* other = taken.Find(step);
-    if (step == "." || !other || IsLeaf(inner) || IsLeaf(*other)) continue;
+    if (step == "." || !other || (IsLeaf(inner) && IsLeaf(*other))) continue;
     TakeAway(inner, *other, live ? StepInto(*live, step) : nullptr,
              wish ? StepInto(*wish, step) : nullptr);
   }
   std::erase_if(members, [&](const Json::Member& member) {
     const Json* other = taken.Find(member.name);
-    if (member.name == "." || !other || (!IsLeaf(member.value) && !IsLeaf(*other))) return false;
+    if (member.name == "." || !other || !IsLeaf(member.value) || !IsLeaf(*other)) return false;
     return !Same(live ? StepInto(*live, member.name) : nullptr,
                  wish ? StepInto(*wish, member.name) : nullptr);
   });

@@ -1,0 +1,241 @@
+#include "apiserver/sim/world.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "apiserver/cluster.h"
+#include "kube/fake_loop.h"
+
+namespace berth::apiserver {
+namespace {
+
+class WorldTest : public testing::Test {
+ protected:
+  WorldTest() {
+    for (const char* name : {"default", "kube-node-lease"}) {
+      Json object = Json::MakeObject();
+      object.At("metadata").Set("name", name);
+      EXPECT_TRUE(registry_.Create(catalog_.Core("namespaces"), "", std::move(object)));
+    }
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(registry_.Create(catalog_.Core("nodes"), "", MakeNode(i, loop_.Now())));
+    }
+    world_.Start();
+    // Pods are placed as they come.
+    store_.WatchAll([this](const Change& change) {
+      if (change.storage_id != pods_.storage_id || change.type != ChangeType::kAdded) return;
+      const std::string namespace_ = change.object->namespace_;
+      const std::string name = change.object->name;
+      if (hold_) return;
+      loop_.Post([this, namespace_, name] {
+        const std::string node = "node-000" + std::to_string(++placed_ % 3 + 1);
+        (void)registry_.Bind(namespace_, name,
+                             Json::MakeObject({{"target", Json::MakeObject({{"name", node}})}}));
+      });
+    });
+  }
+
+  void Create(std::string_view manifest) {
+    const auto ok = CreateAll(registry_, manifest);
+    ASSERT_TRUE(ok) << ok.error().Message();
+  }
+  void Pass(std::chrono::milliseconds time) { loop_.Advance(time); }
+
+  std::vector<ObjectPtr> Pods(std::string_view phase = "") {
+    std::vector<ObjectPtr> pods;
+    for (const auto& [key, pod] : store_.All(pods_.storage_id)) {
+      if (phase.empty() || world_.index().PhaseOf(*pod) == phase) pods.push_back(pod);
+    }
+    return pods;
+  }
+  Json Get(const Resource& resource, std::string_view namespace_, std::string_view name) {
+    const ObjectPtr object = store_.Get(resource.storage_id, namespace_, name);
+    return object ? object->Value() : Json();
+  }
+
+  kube::FakeLoop loop_;
+  Catalog catalog_;
+  Store store_{catalog_};
+  Registry registry_{catalog_, store_, {.now = [this] { return loop_.Now(); }}};
+  World world_{registry_, loop_, {}};
+  const Resource& pods_ = catalog_.Core("pods");
+  size_t placed_ = 0;
+  bool hold_ = false;
+};
+
+constexpr const char* kDeployment = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: c, image: "nginx:1"}]
+)";
+
+TEST_F(WorldTest, ADeploymentRunsAndRolls) {
+  Create(kDeployment);
+  Pass(std::chrono::seconds(5));
+  const Resource& deployments = catalog_.Named("apps", "deployments");
+  EXPECT_EQ(Pods("Running").size(), 4u);
+  Json web = Get(deployments, "default", "web");
+  EXPECT_EQ(web["status"]["readyReplicas"].Int(), 4);
+  EXPECT_EQ(web["status"]["observedGeneration"].Int(), web["metadata"]["generation"].Int());
+
+  ASSERT_TRUE(registry_.Modify(deployments, "default", "web", [](Json& value) -> Answer<void> {
+    value.At("spec")
+        .At("template")
+        .At("spec")
+        .At("containers")
+        .MutableItems()[0]
+        .Set("image", "nginx:2");
+    return {};
+  }));
+  Pass(std::chrono::seconds(60));
+  const auto pods = Pods();
+  EXPECT_EQ(pods.size(), 4u);
+  for (const ObjectPtr& pod : pods) {
+    EXPECT_EQ(pod->Value()["spec"]["containers"].Items()[0]["image"].Str(), "nginx:2");
+  }
+  web = Get(deployments, "default", "web");
+  EXPECT_EQ(web["status"]["updatedReplicas"].Int(), 4);
+  EXPECT_EQ(web["metadata"]["annotations"]["deployment.kubernetes.io/revision"].Str(), "2");
+
+  ASSERT_TRUE(registry_.Delete(deployments, "default", "web"));
+  Pass(std::chrono::seconds(60));
+  EXPECT_TRUE(Pods().empty());
+  EXPECT_TRUE(store_.All(catalog_.Named("apps", "replicasets").storage_id).empty());
+}
+
+TEST_F(WorldTest, AStatefulSetComesUpInOrderWithItsClaims) {
+  Create(R"(
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: berth.dev/simulated
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: c, image: "db:1"}]
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec:
+      accessModes: [ReadWriteOnce]
+      storageClassName: fast
+      resources: {requests: {storage: 1Gi}}
+)");
+  Pass(std::chrono::milliseconds(500));
+  EXPECT_EQ(Pods().size(), 1u) << "the second waits for the first";
+  Pass(std::chrono::seconds(10));
+  ASSERT_EQ(Pods("Running").size(), 2u);
+  EXPECT_EQ(Pods()[1]->name, "db-1");
+  const Json claim = Get(catalog_.Core("persistentvolumeclaims"), "default", "data-db-1");
+  EXPECT_EQ(claim["status"]["phase"].Str(), "Bound");
+  EXPECT_FALSE(claim["spec"]["volumeName"].Empty());
+}
+
+TEST_F(WorldTest, AJobEnds) {
+  Create(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sum}
+spec:
+  completions: 3
+  parallelism: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: "sum:1"}]
+)");
+  Pass(std::chrono::seconds(2));
+  EXPECT_EQ(Pods("Running").size(), 2u);
+  Pass(std::chrono::seconds(30));
+  const Json job = Get(catalog_.Named("batch", "jobs"), "default", "sum");
+  EXPECT_EQ(job["status"]["succeeded"].Int(), 3);
+  EXPECT_EQ(job["status"]["conditions"].Items()[1]["type"].Str(), "Complete");
+  EXPECT_EQ(Pods("Succeeded").size(), 3u);
+}
+
+TEST_F(WorldTest, ADaemonForEveryNode) {
+  hold_ = true;
+  Create(R"(
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      containers: [{name: c, image: "agent:1"}]
+)");
+  Pass(std::chrono::seconds(1));
+  EXPECT_EQ(Pods().size(), 3u);
+  ASSERT_TRUE(registry_.Create(catalog_.Core("nodes"), "", MakeNode(3, loop_.Now())));
+  Pass(std::chrono::seconds(1));
+  EXPECT_EQ(Pods().size(), 4u);
+}
+
+TEST_F(WorldTest, ANamespaceGoesWithWhatIsInIt) {
+  Create("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}");
+  Create("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: team}");
+  Pass(std::chrono::seconds(1));
+  EXPECT_FALSE(Get(catalog_.Core("serviceaccounts"), "team", "default").IsNull());
+  ASSERT_TRUE(registry_.Delete(catalog_.Core("namespaces"), "", "team"));
+  Pass(std::chrono::seconds(3));
+  EXPECT_TRUE(Get(catalog_.Core("namespaces"), "", "team").IsNull());
+  EXPECT_TRUE(Get(catalog_.Core("configmaps"), "team", "c").IsNull());
+}
+
+TEST_F(WorldTest, NodesRenewLeasesAndTakeTheirPodsWithThem) {
+  Create(kDeployment);
+  Pass(std::chrono::seconds(15));
+  const Json lease =
+      Get(catalog_.Named("coordination.k8s.io", "leases"), "kube-node-lease", "node-0001");
+  EXPECT_EQ(lease["spec"]["holderIdentity"].Str(), "node-0001");
+  const auto before = world_.index().PodsOn("node-0001").size();
+  EXPECT_GT(before, 0u);
+  ASSERT_TRUE(registry_.Delete(catalog_.Core("nodes"), "", "node-0001"));
+  Pass(std::chrono::seconds(1));
+  for (const ObjectPtr& pod : Pods("Running")) {
+    EXPECT_NE(world_.index().NodeOf(*pod), "node-0001");
+  }
+}
+
+TEST_F(WorldTest, EvictionRespectsBudgets) {
+  Create(kDeployment);
+  Create(R"(
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec:
+  minAvailable: 3
+  selector: {matchLabels: {app: web}}
+)");
+  Pass(std::chrono::seconds(5));
+  const auto pods = Pods("Running");
+  ASSERT_EQ(pods.size(), 4u);
+  EXPECT_TRUE(registry_.Evict("default", pods[0]->name, Json::MakeObject()));
+  const auto refused = registry_.Evict("default", pods[1]->name, Json::MakeObject());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, 429);
+  EXPECT_EQ(refused.error().message,
+            "Cannot evict pod as it would violate the pod's disruption budget.");
+}
+
+}  // namespace
+}  // namespace berth::apiserver

@@ -82,7 +82,63 @@ Answer<Json> DecodeDeleteOptions(std::string_view raw) {
   return options;
 }
 
-Answer<Json> DecodeProtobuf(std::string_view body) {
+// Nothing but zeros and empty texts: what Kubernetes' encoder writes for fields that are not set.
+bool IsUnset(std::string_view message, int depth = 0) {
+  constexpr int kMaxDepth = 8;
+  if (message.empty()) return true;
+  if (depth > kMaxDepth) return false;
+  try {
+    protozero::pbf_reader reader(message.data(), message.size());
+    while (reader.next()) {
+      if (reader.wire_type() == protozero::pbf_wire_type::varint) {
+        if (reader.get_uint64() != 0) return false;
+      } else if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
+        if (!IsUnset(reader.get_view(), depth + 1)) return false;
+      } else {
+        return false;
+      }
+    }
+  } catch (const std::exception&) {
+    return false;
+  }
+  return true;
+}
+
+const api::TypeInfo& WithoutWrappers(const api::TypeInfo& type) {
+  const api::TypeInfo* inner = &type;
+  while (inner->kind == api::Kind::kOptional || inner->kind == api::Kind::kList) {
+    inner = inner->element;
+  }
+  return *inner;
+}
+
+// Whether the message sets a field that is not described, and so would be lost.
+bool LosesFields(const api::TypeInfo& type, std::string_view message) {
+  try {
+    protozero::pbf_reader reader(message.data(), message.size());
+    while (reader.next()) {
+      const api::FieldInfo* field = type.FindNumber(reader.tag());
+      const bool bytes = reader.wire_type() == protozero::pbf_wire_type::length_delimited;
+      if (!field) {
+        if (!(bytes ? IsUnset(reader.get_view()) : reader.get_uint64() == 0)) return true;
+        continue;
+      }
+      const api::TypeInfo& inner = WithoutWrappers(*field->type);
+      if (bytes && inner.kind == api::Kind::kMessage) {
+        if (LosesFields(inner, reader.get_view())) return true;
+      } else if (bytes && inner.kind == api::Kind::kPresence) {
+        if (!IsUnset(reader.get_view())) return true;
+      } else {
+        reader.skip();
+      }
+    }
+  } catch (const std::exception&) {
+    return true;
+  }
+  return false;
+}
+
+Answer<Json> DecodeProtobuf(std::string_view body, bool* complete) {
   const auto envelope = api::UnwrapEnvelope(body);
   if (!envelope) return Refuse(BadRequest(envelope.error().Message()));
   if (envelope->kind == "DeleteOptions") return DecodeDeleteOptions(envelope->raw);
@@ -90,6 +146,7 @@ Answer<Json> DecodeProtobuf(std::string_view body) {
   if (!object) return Refuse(BadRequest(object.error().Message()));
   const api::ObjectKind* kind = api::FindObjectKind(envelope->api_version, envelope->kind);
   if (!kind) return Refuse(UnsupportedMediaType(kJsonType));
+  if (complete) *complete = !LosesFields(kind->type(), envelope->raw);
   std::string text;
   std::visit(
       [&](const auto& value) {
@@ -165,9 +222,10 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
 Answer<Body> DecodeBody(std::string_view content_type, std::string_view body) {
   const std::string type = MediaType(content_type);
   if (type == kProtobufType) {
-    auto value = DecodeProtobuf(body);
+    bool complete = true;
+    auto value = DecodeProtobuf(body, &complete);
     if (!value) return Refuse(std::move(value.error()));
-    return Body{std::move(*value), true};
+    return Body{std::move(*value), true, complete};
   }
   std::string converted;
   if (type == "application/yaml" || type == "application/apply-patch+yaml") {

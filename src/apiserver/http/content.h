@@ -28,11 +28,12 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
 // "application/json; charset=utf-8" gives "application/json".
 std::string MediaType(std::string_view content_type);
 
-// The body of a request as JSON. Protobuf is only taken of kinds berth describes completely enough:
-// for others a field would be lost in silence.
+// The body of a request as JSON.
 struct Body {
   Json value;
   bool protobuf = false;
+  bool complete =
+      true;  // else the protobuf sets fields berth does not describe, which are not here
 };
 Answer<Body> DecodeBody(std::string_view content_type, std::string_view body);
 

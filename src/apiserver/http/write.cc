@@ -23,11 +23,6 @@ Json PlainStatus(int code) {
                            {"code", code}});
 }
 
-// Kinds of which no field is lost when they come as protobuf.
-bool CompleteInProtobuf(const Resource& resource) {
-  return resource.kind == "Event" || resource.kind == "Lease" || resource.kind == "ResourceClaim";
-}
-
 // Applies a patch of that content type. `custom` kinds have no strategic merge.
 Answer<void> ApplyPatch(const std::string& type, const Json& patch, const Resource& resource,
                         Json& object) {
@@ -67,7 +62,8 @@ void ApiServer::Create(Call& call) {
   const Resource& resource = call.resource();
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body) return ReplyError(call, body.error());
-  if (body->protobuf && !CompleteInProtobuf(resource)) {
+  // Nothing is lost in silence: the client is told to use JSON.
+  if (!body->complete) {
     return ReplyError(call, UnsupportedMediaType(kJsonType));
   }
   if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {

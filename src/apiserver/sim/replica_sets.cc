@@ -35,10 +35,17 @@ class ReplicaSets {
     if (owner == by_uid_.end()) return;
     const ObjectPtr set =
         world_.store().Get(resource_.storage_id, owner->second.first, owner->second.second);
-    if (set && set->uid == pod.controller) Enqueue(*set, milliseconds(20));
+    if (set && set->uid == pod.controller) Enqueue(*set, Patience(pod.controller));
   }
 
  private:
+  // Counting costs what the set has: a large one is counted less often.
+  milliseconds Patience(const std::string& uid) const {
+    const auto it = sizes_.find(uid);
+    const int64_t size = it == sizes_.end() ? 0 : it->second;
+    return milliseconds(std::min<int64_t>(2000, 20 + size / 20));
+  }
+
   void Sync(const std::string& namespace_, const std::string& name) {
     const ObjectPtr object = world_.store().Get(resource_.storage_id, namespace_, name);
     if (!object) return;
@@ -103,6 +110,7 @@ class ReplicaSets {
       ++replicas;
       ready += pod->ready;
     }
+    sizes_[object.uid] = replicas;
     Json status = set["status"].IsObject() ? set["status"] : Json::MakeObject();
     status.Set("replicas", replicas);
     status.Set("fullyLabeledReplicas", replicas);
@@ -115,6 +123,7 @@ class ReplicaSets {
   World& world_;
   const Resource& resource_;
   std::map<std::string, std::pair<std::string, std::string>> by_uid_;  // namespace and name
+  std::map<std::string, int64_t> sizes_;                               // pods, by the set's uid
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ World::World(Registry& registry, kube::Loop& loop, WorldOptions options)
 World::~World() {
   *alive_ = false;
   if (watch_ != 0) store().Unwatch(watch_);
-  for (const auto& [name, timer] : soon_) loop_.Cancel(timer);
+  for (const auto& [name, waiting] : soon_) loop_.Cancel(waiting.timer);
 }
 
 void World::Start() {
@@ -54,9 +54,14 @@ void World::React(const Resource& resource, Reaction reaction) {
 }
 
 void World::Soon(std::string name, std::chrono::milliseconds delay, std::function<void()> work) {
-  const auto [it, added] = soon_.emplace(name, 0);
-  if (!added) return;
-  it->second =
+  const kube::Nanoseconds when = loop_.Steady() + delay;
+  const auto [it, added] = soon_.emplace(name, Waiting{});
+  if (!added) {
+    if (it->second.when <= when) return;
+    loop_.Cancel(it->second.timer);
+  }
+  it->second.when = when;
+  it->second.timer =
       loop_.After(delay, [this, alive = alive_, name = std::move(name), work = std::move(work)] {
         if (!*alive) return;
         soon_.erase(name);

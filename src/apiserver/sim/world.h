@@ -55,8 +55,8 @@ class World {
   const WorldOptions& options() const { return options_; }
   api::Time Now() const { return registry_.Now(); }
 
-  // Runs `work` after the delay, unless work of that name is waiting already. REQUIRES: `work`
-  // holds names, not objects: they may be gone.
+  // Runs `work` after the delay; of works of one name that wait, the earliest alone. REQUIRES:
+  // `work` holds names, not objects: they may be gone.
   void Soon(std::string name, std::chrono::milliseconds delay, std::function<void()> work);
   // A delay of life at the world's speed.
   std::chrono::nanoseconds Scaled(std::chrono::nanoseconds delay) const;
@@ -82,7 +82,11 @@ class World {
   const Resource& pods_;
   const Resource& nodes_;
   Store::WatchId watch_ = 0;
-  std::map<std::string, kube::Loop::TimerId> soon_;
+  struct Waiting {
+    kube::Nanoseconds when{0};
+    kube::Loop::TimerId timer = 0;
+  };
+  std::map<std::string, Waiting> soon_;
   // Timers may come after the world: they look here first.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 

@@ -1,7 +1,7 @@
 // PerfHost: an engine and a model of the API server in one process and in virtual time.
 //
 // Every change reaches the engine at once, every effect is carried out at once: nothing waits for a
-// network. Only the time the engine takes is measured (events, cycles, results); what the API
+// network. Only the CPU time the engine takes is measured (events, cycles, results); what the API
 // server's model and the makers of objects take is not. A scheduling cycle takes a fixed length of
 // virtual time, so that what a workload does by the clock happens as often in every run.
 #pragma once

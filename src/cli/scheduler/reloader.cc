@@ -49,7 +49,11 @@ Reloader::Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry
   if (auto read = files::ReadFile(file_)) contents_ = std::move(*read);
 }
 
-void Reloader::Start() { LookSoon(); }
+// The file may have changed between the start of the process and now.
+void Reloader::Start() {
+  if (const auto loaded = load_(); loaded && !(*loaded == running_)) Reload();
+  LookSoon();
+}
 
 void Reloader::LookSoon() {
   loop_.After(kPeriod, [this] {
@@ -88,6 +92,7 @@ Result<void> Reloader::TakeUp() {
                                  fmt::join(late, ", ")));
   }
   host_.Replace(std::move(*engine), kPatience);
+  running_ = *wanted;
   taken_(resolved->effective);
   log::Info(0, "Configuration taken up", {{"file", file_}});
   return {};

@@ -32,7 +32,7 @@ class Reloader {
   Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
            std::string file, config::KubeSchedulerConfiguration running, Load load, Taken taken);
 
-  // Looks at the file every few seconds from now on. On the loop's thread.
+  // Looks at the file now and every few seconds from now on. On the loop's thread.
   void Start();
   // Reads the file now, changed or not. On the loop's thread.
   void Reload();

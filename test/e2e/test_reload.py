@@ -17,7 +17,9 @@ def write(scheduler, cluster, *profiles):
     body = configuration(
         cluster.scheduler_kubeconfig, profiles=[{"schedulerName": name} for name in profiles]
     )
-    scheduler.config_path.write_text(json.dumps(body))
+    fresh = scheduler.config_path.with_suffix(".new")
+    fresh.write_text(json.dumps(body))
+    fresh.rename(scheduler.config_path)
 
 
 @pytest.fixture
@@ -45,6 +47,8 @@ def test_a_new_profile_is_taken_up_on_sighup(world, reloaded):
 
 def test_the_file_is_looked_at_without_a_signal(world, reloaded):
     node = world.node("a")
+    world.pod("first", scheduler="first-profile")
+    assert world.bound("first") == node, "it runs"
     world.pod("second", scheduler="third-profile")
     write(reloaded, world.cluster, "third-profile")
     assert world.bound("second") == node

@@ -154,30 +154,42 @@ func bindAll(client kubernetes.Interface) {
 }
 
 // watchBindings says "ready" when its watch is open and, once enough pods are bound, how long the first to the last
-// took. It watches bound pods only; a watch that ends early is opened again.
+// took. It lists and watches bound pods only; a watch that ends early begins again with a list.
 func watchBindings(client kubernetes.Interface) {
 	bound := map[string]bool{}
 	var first, last time.Time
+	see := func(name string) {
+		if bound[name] {
+			return
+		}
+		last = time.Now()
+		if len(bound) == 0 {
+			first = last
+		}
+		bound[name] = true
+	}
 	deadline := time.Now().Add(*limit)
 	for opened := 0; len(bound) < *pods && time.Now().Before(deadline); opened++ {
+		list, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: "spec.nodeName!=", ResourceVersion: "0"})
+		check(err)
+		for i := range list.Items {
+			see(list.Items[i].Name)
+		}
 		seconds := int64(time.Until(deadline).Seconds()) + 1
 		watch, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
-			FieldSelector: "spec.nodeName!=", TimeoutSeconds: &seconds})
+			FieldSelector: "spec.nodeName!=", ResourceVersion: list.ResourceVersion, TimeoutSeconds: &seconds})
 		check(err)
 		if opened == 0 {
 			fmt.Println("ready")
 		}
 		for event := range watch.ResultChan() {
 			pod, isPod := event.Object.(*corev1.Pod)
-			if !isPod || bound[pod.Name] {
-				continue
+			if !isPod {
+				break // an error: the version is too old
 			}
-			last = time.Now()
-			if len(bound) == 0 {
-				first = last
-			}
-			bound[pod.Name] = true
-			if len(bound) == *pods {
+			see(pod.Name)
+			if len(bound) >= *pods {
 				break
 			}
 		}

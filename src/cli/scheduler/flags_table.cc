@@ -388,6 +388,8 @@ void AddObsolete(Table& t) {
   t.Obsolete("failure-domains", "", kPolicy);
   t.Obsolete("hard-pod-affinity-symmetric-weight", "",
              "see InterPodAffinityArgs in a KubeSchedulerConfiguration (--config)");
+  t.Obsolete("percentage-of-nodes-to-score", "",
+             "see percentageOfNodesToScore in a KubeSchedulerConfiguration (--config)");
   t.Obsolete("scheduler-name", "", "see profiles in a KubeSchedulerConfiguration (--config)");
   t.Obsolete("lock-object-name", "", "see --leader-elect-resource-name");
   t.Obsolete("lock-object-namespace", "", "see --leader-elect-resource-namespace");

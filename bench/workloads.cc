@@ -111,26 +111,9 @@ void CsiPvsSetup(size_t nodes, size_t pods, cluster::Cluster& cluster) {
   }
   for (size_t i = 0; i < pods; ++i) {
     api::PersistentVolume volume;
-    volume.metadata.name = fmt::format("pv-{}", i);
-    volume.spec.capacity["storage"] = Amount("1Gi");
-    volume.spec.access_modes = {"ReadOnlyMany"};
     volume.spec.csi.emplace().driver = kDriver;
-    volume.spec.csi->volume_handle = volume.metadata.name;
-    api::PersistentVolumeClaim claim;
-    claim.metadata.name = fmt::format("pvc-{}", i);
-    claim.metadata.namespace_ = "sched-1";
-    claim.metadata.uid = claim.metadata.name;
-    claim.metadata.annotations["pv.kubernetes.io/bind-completed"] = "true";
-    claim.spec.access_modes = volume.spec.access_modes;
-    claim.spec.resources.requests["storage"] = Amount("1Gi");
-    claim.spec.volume_name = volume.metadata.name;
-    claim.status.phase = "Bound";
-    api::ObjectReference& reference = volume.spec.claim_ref.emplace();
-    reference.name = claim.metadata.name;
-    reference.namespace_ = claim.metadata.namespace_;
-    reference.uid = claim.metadata.uid;
-    objects.persistent_volumes.Set(std::move(volume));
-    objects.persistent_volume_claims.Set(std::move(claim));
+    volume.spec.csi->volume_handle = fmt::format("pv-{}", i);
+    SetBoundClaim(cluster, std::move(volume), i);
   }
 }
 
@@ -215,6 +198,28 @@ constexpr Workload kWorkloads[] = {
 };
 
 }  // namespace
+
+void SetBoundClaim(cluster::Cluster& cluster, api::PersistentVolume volume, size_t i) {
+  volume.metadata.name = fmt::format("pv-{}", i);
+  volume.spec.capacity["storage"] = Amount("1Gi");
+  volume.spec.access_modes = {"ReadOnlyMany"};
+  api::PersistentVolumeClaim claim;
+  claim.metadata.name = fmt::format("pvc-{}", i);
+  claim.metadata.namespace_ = "sched-1";
+  claim.metadata.uid = claim.metadata.name;
+  claim.metadata.annotations["pv.kubernetes.io/bind-completed"] = "true";
+  claim.spec.access_modes = volume.spec.access_modes;
+  claim.spec.resources.requests["storage"] = Amount("1Gi");
+  claim.spec.volume_name = volume.metadata.name;
+  claim.status.phase = "Bound";
+  api::ObjectReference& reference = volume.spec.claim_ref.emplace();
+  reference.name = claim.metadata.name;
+  reference.namespace_ = claim.metadata.namespace_;
+  reference.uid = claim.metadata.uid;
+  cluster::ObjectStore& objects = cluster.MutableObjects();
+  objects.persistent_volumes.Set(std::move(volume));
+  objects.persistent_volume_claims.Set(std::move(claim));
+}
 
 std::span<const Workload> Workloads() {
   static const std::vector<Workload> all = [] {

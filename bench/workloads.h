@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/core/node.h"
+#include "api/core/persistent_volume.h"
 #include "api/core/pod.h"
 #include "cluster/cluster.h"
 
@@ -33,5 +34,9 @@ std::span<const Workload> SuiteWorkloads();
 api::Node MakeNode(size_t i);
 // A pod of 100m and 500 MiB in namespace sched-1.
 api::Pod MakePod(size_t i, const Workload& workload);
+
+// Puts the volume "pv-I" of 1 GiB into the cluster, bound to the claim "pvc-I" of sched-1. `volume`
+// says what it is a volume of.
+void SetBoundClaim(cluster::Cluster& cluster, api::PersistentVolume volume, size_t i);
 
 }  // namespace berth::bench

@@ -8,9 +8,23 @@
 
 #include "api/go_text.h"
 #include "api/json_scan.h"
+#include "api/proto_field.h"
 #include "api/protozero.h"
 
 namespace berth::api {
+
+std::string_view MapEntryKey(std::string_view entry) {
+  std::string_view key;
+  protozero::pbf_reader reader(entry);
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      key = reader.get_view();
+    } else {
+      reader.skip();
+    }
+  }
+  return key;
+}
 
 namespace {
 
@@ -66,19 +80,6 @@ class Decoder {
   std::vector<const FieldInfo*> path_;
 };
 
-std::string_view EntryKey(std::string_view entry) {
-  std::string_view key;
-  pbf_reader reader(entry);
-  while (reader.next()) {
-    if (reader.tag() == 1) {
-      key = reader.get_view();
-    } else {
-      reader.skip();
-    }
-  }
-  return key;
-}
-
 void Decoder::Message(const TypeInfo& type, void* value, std::string_view bytes) {
   std::vector<const FieldInfo*> sorted;  // maps that were read as a whole
   pbf_reader reader(bytes);
@@ -105,7 +106,7 @@ void Decoder::Message(const TypeInfo& type, void* value, std::string_view bytes)
 }
 
 bool Decoder::MapEntry(const TypeInfo& type, void* value, std::string_view entry) {
-  const std::string_view key = EntryKey(entry);
+  const std::string_view key = MapEntryKey(entry);
   const size_t size = type.map->size(value);
   if (size > 0 && key <= type.map->at(value, size - 1).first) return false;
   void* slot = type.map->append(value, key);
@@ -125,7 +126,7 @@ void Decoder::SortedMap(const FieldInfo& field, void* value, std::string_view me
   pbf_reader reader(message);
   while (reader.next(field.number)) {
     const std::string_view entry = reader.get_view();
-    entries.emplace_back(EntryKey(entry), entry);
+    entries.emplace_back(MapEntryKey(entry), entry);
   }
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "api/schema.h"
 
@@ -11,5 +12,9 @@ namespace berth::api {
 // Appends `value`, which is of `type`, as field `number`: what EncodeProto writes for it. Nothing
 // for an absent value or an empty list or map.
 void EncodeProtoField(uint32_t number, const TypeInfo& type, const void* value, std::string& out);
+
+// The key of a map's entry, a message of key and value; empty when it has none. Throws as protozero
+// does when the bytes are no message.
+std::string_view MapEntryKey(std::string_view entry);
 
 }  // namespace berth::api

@@ -173,25 +173,12 @@ void Merger::List(const FieldInfo& field, Slices begin, Slices end, const void* 
   }
 }
 
-std::string_view EntryKey(std::string_view entry) {
-  std::string_view key;
-  pbf_reader reader(entry);
-  while (reader.next()) {
-    if (reader.tag() == 1) {
-      key = reader.get_view();
-    } else {
-      reader.skip();
-    }
-  }
-  return key;
-}
-
 void Merger::Map(const FieldInfo& field, Slices begin, Slices end, const void* before,
                  const void* value, std::string& out) {
   const MapOps& map = *field.type->map;
   const TypeInfo& element = *field.type->element;
   boost::unordered_flat_map<std::string_view, Slices> entries;  // the last of a key counts
-  for (; begin != end; ++begin) entries.insert_or_assign(EntryKey(begin->payload), begin);
+  for (; begin != end; ++begin) entries.insert_or_assign(MapEntryKey(begin->payload), begin);
   const size_t size = map.size(value);
   for (size_t i = 0; i < size; ++i) {
     const auto [key, now] = map.at(value, i);

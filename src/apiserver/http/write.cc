@@ -56,6 +56,14 @@ Answer<void> ApplyPatch(const std::string& type, const Json& patch, const Resour
       "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"));
 }
 
+// The body, an empty object when there is none: of requests that need no options.
+Answer<Json> OptionalBody(const server::Request& request) {
+  if (request.body.empty()) return Json::MakeObject();
+  auto decoded = DecodeBody(request.Header("content-type"), request.body);
+  if (!decoded) return tl::unexpected(decoded.error());
+  return std::move(decoded->value);
+}
+
 }  // namespace
 
 void ApiServer::Create(Call& call) {
@@ -139,12 +147,9 @@ void ApiServer::Patch(Call& call) {
 
 void ApiServer::Delete(Call& call) {
   const Resource& resource = call.resource();
-  Json body = Json::MakeObject();
-  if (!call.request.body.empty()) {
-    auto decoded = DecodeBody(call.request.Header("content-type"), call.request.body);
-    if (!decoded) return ReplyError(call, decoded.error());
-    body = std::move(decoded->value);
-  }
+  auto given = OptionalBody(call.request);
+  if (!given) return ReplyError(call, given.error());
+  Json& body = *given;
   if (const std::string grace = call.Query("gracePeriodSeconds"); !grace.empty()) {
     body.Set("gracePeriodSeconds", static_cast<int64_t>(std::atoll(grace.c_str())));
   }
@@ -167,12 +172,9 @@ void ApiServer::Delete(Call& call) {
 
 void ApiServer::DeleteCollection(Call& call) {
   const Resource& resource = call.resource();
-  Json body = Json::MakeObject();
-  if (!call.request.body.empty()) {
-    auto decoded = DecodeBody(call.request.Header("content-type"), call.request.body);
-    if (!decoded) return ReplyError(call, decoded.error());
-    body = std::move(decoded->value);
-  }
+  auto given = OptionalBody(call.request);
+  if (!given) return ReplyError(call, given.error());
+  Json& body = *given;
   auto options = DeleteOptions::From(body);
   if (!options) return ReplyError(call, options.error());
   const auto selection = Selection::Parse(resource, registry_.Resources().At(resource.storage_id),
@@ -205,12 +207,9 @@ void ApiServer::PostBinding(Call& call) {
 }
 
 void ApiServer::PostEviction(Call& call) {
-  Json body = Json::MakeObject();
-  if (!call.request.body.empty()) {
-    auto decoded = DecodeBody(call.request.Header("content-type"), call.request.body);
-    if (!decoded) return ReplyError(call, decoded.error());
-    body = std::move(decoded->value);
-  }
+  auto given = OptionalBody(call.request);
+  if (!given) return ReplyError(call, given.error());
+  Json& body = *given;
   const auto ok = registry_.Evict(call.info.namespace_, call.info.name, body);
   ok ? ReplyJson(call, 201, PlainStatus(201)) : ReplyError(call, ok.error());
 }

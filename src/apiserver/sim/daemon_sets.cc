@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "apiserver/sim/world.h"
+#include "apiserver/sim/owner_controller.h"
 
 namespace berth::apiserver {
 namespace {
@@ -39,31 +39,12 @@ bool Tolerates(const Json& tolerations, const Json& taint) {
   return false;
 }
 
-class DaemonSets {
+class DaemonSets final : public OwnerController {
  public:
   explicit DaemonSets(World& world)
-      : world_(world), sets_(world.catalog().Named("apps", "daemonsets")) {}
+      : OwnerController(world, world.catalog().Named("apps", "daemonsets"), milliseconds(20)) {}
 
-  void Enqueue(std::string_view namespace_, std::string_view name, milliseconds delay) {
-    world_.Soon(fmt::format("daemonsets/{}/{}", namespace_, name), delay,
-                [this, space = std::string(namespace_), n = std::string(name)] { Sync(space, n); });
-  }
-
-  void OnSet(const Change& change) {
-    if (change.type == ChangeType::kDeleted) {
-      known_.erase(change.object->uid);
-      return;
-    }
-    known_[change.object->uid] = {change.object->namespace_, change.object->name};
-    Enqueue(change.object->namespace_, change.object->name, milliseconds(0));
-  }
-  void OnPod(const Change& change) {
-    const auto it = known_.find(change.object->controller);
-    if (it != known_.end()) Enqueue(it->second.first, it->second.second, milliseconds(20));
-  }
-  void OnNode(const Change&) {
-    for (const auto& [uid, set] : known_) Enqueue(set.first, set.second, milliseconds(50));
-  }
+  void OnNode(const Change&) { EnqueueAll(milliseconds(50)); }
 
  private:
   static bool Fits(const Json& template_, const Json& tolerations, const StoredObject& object,
@@ -93,8 +74,8 @@ class DaemonSets {
     return std::string(pod["spec"]["nodeName"].Str());
   }
 
-  void Sync(const std::string& namespace_, const std::string& name) {
-    const ObjectPtr object = world_.store().Get(sets_.storage_id, namespace_, name);
+  void Sync(const std::string& namespace_, const std::string& name) override {
+    const ObjectPtr object = world_.store().Get(owners_.storage_id, namespace_, name);
     if (!object || object->deleting) return;
     const Json set = object->Value();
     Json template_ = set["spec"]["template"];
@@ -141,7 +122,7 @@ class DaemonSets {
                                     {"updatedNumberScheduled", current}});
     if (desired > ready) status.Set("numberUnavailable", desired - ready);
     status.Set("observedGeneration", set["metadata"]["generation"].Int());
-    world_.SetStatus(sets_, *object, status);
+    world_.SetStatus(owners_, *object, status);
   }
 
   void Create(const Json& set, const Json& template_, const StoredObject& object,
@@ -160,19 +141,12 @@ class DaemonSets {
     (void)world_.registry().Create(world_.pods(), object.namespace_, std::move(pod),
                                    kControllerManager);
   }
-
-  World& world_;
-  const Resource& sets_;
-  std::map<std::string, std::pair<std::string, std::string>> known_;  // by uid
 };
 
 }  // namespace
 
 void AddDaemonSets(World& world) {
-  const auto sets = std::make_shared<DaemonSets>(world);
-  world.React(world.catalog().Named("apps", "daemonsets"),
-              [sets](const Change& change) { sets->OnSet(change); });
-  world.React(world.pods(), [sets](const Change& change) { sets->OnPod(change); });
+  const auto sets = AddOwnerController<DaemonSets>(world);
   world.React(world.nodes(), [sets](const Change& change) {
     if (change.type != ChangeType::kModified || change.object->labels != change.previous->labels) {
       sets->OnNode(change);

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "apiserver/registry/disruption.h"
-#include "apiserver/sim/world.h"
+#include "apiserver/sim/owner_controller.h"
 
 namespace berth::apiserver {
 namespace {
@@ -17,27 +17,10 @@ namespace {
 using std::chrono::milliseconds;
 constexpr std::string_view kIndex = "batch.kubernetes.io/job-completion-index";
 
-class Jobs {
+class Jobs final : public OwnerController {
  public:
-  explicit Jobs(World& world) : world_(world), jobs_(world.catalog().Named("batch", "jobs")) {}
-
-  void Enqueue(std::string_view namespace_, std::string_view name, milliseconds delay) {
-    world_.Soon(fmt::format("jobs/{}/{}", namespace_, name), delay,
-                [this, space = std::string(namespace_), n = std::string(name)] { Sync(space, n); });
-  }
-
-  void OnJob(const Change& change) {
-    if (change.type == ChangeType::kDeleted) {
-      known_.erase(change.object->uid);
-      return;
-    }
-    known_[change.object->uid] = {change.object->namespace_, change.object->name};
-    Enqueue(change.object->namespace_, change.object->name, milliseconds(0));
-  }
-  void OnPod(const Change& change) {
-    const auto it = known_.find(change.object->controller);
-    if (it != known_.end()) Enqueue(it->second.first, it->second.second, milliseconds(10));
-  }
+  explicit Jobs(World& world)
+      : OwnerController(world, world.catalog().Named("batch", "jobs"), milliseconds(10)) {}
 
  private:
   static bool Ended(const Json& job) {
@@ -50,8 +33,8 @@ class Jobs {
     return false;
   }
 
-  void Sync(const std::string& namespace_, const std::string& name) {
-    const ObjectPtr object = world_.store().Get(jobs_.storage_id, namespace_, name);
+  void Sync(const std::string& namespace_, const std::string& name) override {
+    const ObjectPtr object = world_.store().Get(owners_.storage_id, namespace_, name);
     if (!object || object->deleting) return;
     const Json job = object->Value();
     const Json& spec = job["spec"];
@@ -112,7 +95,7 @@ class Jobs {
     } else {
       for (const ObjectPtr& pod : active) world_.Delete(world_.pods(), *pod);
     }
-    world_.SetStatus(jobs_, *object, status);
+    world_.SetStatus(owners_, *object, status);
   }
 
   void Create(const Json& job, const StoredObject& object, int64_t missing, int64_t completions,
@@ -147,21 +130,12 @@ class Jobs {
     if (left > 0) {
       return Enqueue(object.namespace_, object.name, milliseconds(left * 1000));
     }
-    world_.Delete(jobs_, object);
+    world_.Delete(owners_, object);
   }
-
-  World& world_;
-  const Resource& jobs_;
-  std::map<std::string, std::pair<std::string, std::string>> known_;  // by uid
 };
 
 }  // namespace
 
-void AddJobs(World& world) {
-  const auto jobs = std::make_shared<Jobs>(world);
-  world.React(world.catalog().Named("batch", "jobs"),
-              [jobs](const Change& change) { jobs->OnJob(change); });
-  world.React(world.pods(), [jobs](const Change& change) { jobs->OnPod(change); });
-}
+void AddJobs(World& world) { AddOwnerController<Jobs>(world); }
 
 }  // namespace berth::apiserver

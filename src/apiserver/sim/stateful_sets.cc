@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "apiserver/sim/world.h"
+#include "apiserver/sim/owner_controller.h"
 
 namespace berth::apiserver {
 namespace {
@@ -20,29 +20,14 @@ std::string Revision(const StoredObject& set, const Json& template_) {
   return fmt::format("{}-{:08x}", set.name, hash);
 }
 
-class StatefulSets {
+class StatefulSets final : public OwnerController {
  public:
   explicit StatefulSets(World& world)
-      : world_(world), sets_(world.catalog().Named("apps", "statefulsets")) {}
-
-  void Enqueue(std::string_view namespace_, std::string_view name, milliseconds delay) {
-    world_.Soon(fmt::format("statefulsets/{}/{}", namespace_, name), delay,
-                [this, space = std::string(namespace_), n = std::string(name)] { Sync(space, n); });
-  }
-
-  void OnSet(const Change& change) {
-    if (change.type == ChangeType::kDeleted) return;
-    known_[change.object->uid] = {change.object->namespace_, change.object->name};
-    Enqueue(change.object->namespace_, change.object->name, milliseconds(0));
-  }
-  void OnPod(const Change& change) {
-    const auto it = known_.find(change.object->controller);
-    if (it != known_.end()) Enqueue(it->second.first, it->second.second, milliseconds(5));
-  }
+      : OwnerController(world, world.catalog().Named("apps", "statefulsets"), milliseconds(5)) {}
 
  private:
-  void Sync(const std::string& namespace_, const std::string& name) {
-    const ObjectPtr object = world_.store().Get(sets_.storage_id, namespace_, name);
+  void Sync(const std::string& namespace_, const std::string& name) override {
+    const ObjectPtr object = world_.store().Get(owners_.storage_id, namespace_, name);
     if (!object || object->deleting) return;
     const Json set = object->Value();
     const Json& spec = set["spec"];
@@ -159,21 +144,12 @@ class StatefulSets {
                                     {"updateRevision", revision},
                                     {"collisionCount", 0}});
     status.Set("observedGeneration", set["metadata"]["generation"].Int());
-    world_.SetStatus(sets_, object, status);
+    world_.SetStatus(owners_, object, status);
   }
-
-  World& world_;
-  const Resource& sets_;
-  std::map<std::string, std::pair<std::string, std::string>> known_;  // by uid
 };
 
 }  // namespace
 
-void AddStatefulSets(World& world) {
-  const auto sets = std::make_shared<StatefulSets>(world);
-  world.React(world.catalog().Named("apps", "statefulsets"),
-              [sets](const Change& change) { sets->OnSet(change); });
-  world.React(world.pods(), [sets](const Change& change) { sets->OnPod(change); });
-}
+void AddStatefulSets(World& world) { AddOwnerController<StatefulSets>(world); }
 
 }  // namespace berth::apiserver

@@ -12,6 +12,7 @@
 #include "api/protozero.h"
 #include "kube/client/fake_api_client.h"
 #include "kube/fake_loop.h"
+#include "kube/hex.h"
 
 namespace berth::kube {
 namespace {
@@ -39,16 +40,6 @@ config::LeaderElectionConfiguration Config() {
   config.resource_namespace = "kube-system";
   config.resource_name = "kube-scheduler";
   return config;
-}
-
-std::string Hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return out;
 }
 
 class LeaderElectorTest : public ::testing::Test {

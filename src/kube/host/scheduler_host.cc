@@ -82,14 +82,6 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   bool Synced() const override { return synced_.load(); }
 
-  std::vector<std::string_view> Unsynced() const override {
-    std::vector<std::string_view> kinds;
-    for (const Kind& kind : WatchedKinds()) {
-      if (!listed_.contains(kind.kind)) kinds.push_back(kind.kind);
-    }
-    return kinds;
-  }
-
   void Do(EngineTask task) override { mailbox_.Put(std::move(task)); }
   EventRecorder& Events() override { return events_; }
 

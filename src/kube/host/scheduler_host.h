@@ -60,8 +60,6 @@ class SchedulerHost {
 
   // All kinds have been listed and the engine has taken them up; stays so. From any thread.
   virtual bool Synced() const = 0;
-  // The kinds that have not been listed yet. On the loop's thread.
-  virtual std::vector<std::string_view> Unsynced() const = 0;
   // Runs `task` on the engine's thread between two cycles. From any thread.
   virtual void Do(std::function<void(scheduler::Engine&)> task) = 0;
   virtual EventRecorder& Events() = 0;

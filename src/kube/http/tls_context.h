@@ -1,29 +1,16 @@
-// What tls.cc and tls_context.cc share: OpenSSL's handles with owners.
+// What tls.cc and tls_context.cc share.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "kube/http/openssl_ptr.h"
 #include "kube/http/tls.h"
 
 namespace berth::kube {
-
-template <auto kFree>
-struct FreeWith {
-  template <class T>
-  void operator()(T* object) const {
-    kFree(object);
-  }
-};
-using SslContextPtr = std::unique_ptr<SSL_CTX, FreeWith<SSL_CTX_free>>;
-using SslPtr = std::unique_ptr<SSL, FreeWith<SSL_free>>;
-using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free_all>>;
-using X509Ptr = std::unique_ptr<X509, FreeWith<X509_free>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
 
 // No partial wildcards, and the common name does not count.
 inline constexpr unsigned kHostFlags =

@@ -12,6 +12,7 @@
 #include "api/protozero.h"
 #include "kube/client/fake_api_client.h"
 #include "kube/fake_loop.h"
+#include "kube/hex.h"
 #include "kube/write/bodies.h"
 
 namespace berth::kube {
@@ -24,16 +25,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using Code = EffectResult::Code;
-
-std::string Hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return out;
-}
 
 std::string Field(uint32_t number, std::string_view payload) {
   std::string out;

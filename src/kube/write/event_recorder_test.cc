@@ -11,6 +11,7 @@
 #include "api/proto.h"
 #include "kube/client/fake_api_client.h"
 #include "kube/fake_loop.h"
+#include "kube/hex.h"
 #include "kube/write/core_event.h"
 #include "kube/write/event_series.h"
 #include "kube/write/event_writer.h"
@@ -24,16 +25,6 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string Hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    out += kDigits[static_cast<uint8_t>(c) >> 4];
-    out += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return out;
-}
 
 scheduler::RecordEvent Failed(std::string pod, std::string version, std::string note = "note") {
   scheduler::RecordEvent event;

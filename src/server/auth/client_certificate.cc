@@ -9,20 +9,15 @@
 
 #include <memory>
 
+#include "kube/http/openssl_ptr.h"
+
 namespace berth::server {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using Store = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
-using StoreContext = std::unique_ptr<X509_STORE_CTX, Freer<X509_STORE_CTX_free>>;
+using Certificate = kube::X509Ptr;
+using Bio = kube::BioPtr;
+using Store = std::unique_ptr<X509_STORE, kube::FreeWith<X509_STORE_free>>;
+using StoreContext = std::unique_ptr<X509_STORE_CTX, kube::FreeWith<X509_STORE_CTX_free>>;
 struct StackFreer {
   void operator()(STACK_OF(X509) * stack) const { sk_X509_pop_free(stack, X509_free); }
 };

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/http/openssl_ptr.h"
 #include "server/http/message.h"
 
 namespace berth::server {
@@ -62,16 +63,9 @@ class TestAuthority {
   }
 
  private:
-  template <auto Free>
-  struct Freer {
-    template <class T>
-    void operator()(T* pointer) const {
-      Free(pointer);
-    }
-  };
-  using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-  using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-  using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
+  using Key = kube::KeyPtr;
+  using Certificate = kube::X509Ptr;
+  using Bio = kube::BioPtr;
 
   static Key NewKey() { return Key(EVP_EC_gen("P-256")); }
 

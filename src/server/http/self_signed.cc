@@ -8,22 +8,16 @@
 
 #include <ctime>
 
+#include "kube/http/openssl_ptr.h"
 #include "server/http/tls.h"
 
 namespace berth::server {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
+using Key = kube::KeyPtr;
+using Certificate = kube::X509Ptr;
+using Bio = kube::BioPtr;
+using Extension = std::unique_ptr<X509_EXTENSION, kube::FreeWith<X509_EXTENSION_free>>;
 
 constexpr long kSecondsPerHour = 3600;
 constexpr long kSecondsPerYear = 365 * 24 * kSecondsPerHour;

@@ -16,22 +16,16 @@
 #include <mutex>
 #include <sstream>
 
+#include "kube/http/openssl_ptr.h"
 #include "log/log.h"
 
 namespace berth::server {
 namespace {
 
-template <auto Free>
-struct Freer {
-  template <class T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
-using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
+using Key = kube::KeyPtr;
+using Certificate = kube::X509Ptr;
+using Bio = kube::BioPtr;
+using Context = kube::SslContextPtr;
 
 std::string ErrnoText(int error) {
   std::string text = std::strerror(error);

@@ -22,13 +22,14 @@ class Pair:
     def __init__(self, world):
         self.world, self.name, self.started = world, f"pair-{world.namespace}", []
 
-    def start(self):
+    def start(self, **configuration):
         s = self.world.cluster.scheduler(
             f"{self.name}-{len(self.started)}",
             leader_elect=True,
             lease_namespace=self.world.namespace,
             flags=TIMES,
             profiles=[{"schedulerName": self.name}],
+            **configuration,
         )
         self.started.append(s)
         return s
@@ -133,3 +134,19 @@ def test_without_leader_election_sigterm_exits_1(pair):
     s = pair.world.cluster.scheduler(f"{pair.name}-alone", profiles=[{"schedulerName": pair.name}])
     pair.works("one")
     assert s.stop() == 1  # kube-scheduler's way: "finished without leader elect"
+
+
+def test_a_standby_that_watches_nothing_takes_over(pair):
+    """delayCacheUntilActive: the cluster is listed only once the Lease is held."""
+    world = pair.world
+    node = world.node("a")
+    first = pair.start(delayCacheUntilActive=True)
+    pair.elected()
+    position = world.cluster.audit.position()
+    pair.start(delayCacheUntilActive=True)
+    time.sleep(2)
+    lists = [r.path for r in world.cluster.audit.since(position) if r.path == "/api/v1/nodes"]
+    assert not lists, "the standby knows nothing yet"
+    first.stop()
+    world.pod("after", scheduler=pair.name)
+    assert world.bound("after") == node

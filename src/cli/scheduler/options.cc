@@ -25,10 +25,14 @@ namespace {
 
 // Flags that are taken and do nothing here. Told once, when they are given.
 constexpr std::string_view kWithoutEffect[] = {
+    "authentication-tolerate-lookup-failure",  // a lookup that fails is repeated
     "contention-profiling",
+    "disable-http2-serving",  // the secure port speaks HTTP/1.1
+    "http2-max-streams-per-connection",
     "log-flush-frequency",
     "log-json-info-buffer-size",
     "log-text-info-buffer-size",
+    "show-hidden-metrics-for-version",  // there are none
 };
 
 tl::unexpected<Exit> Failure(std::string message) {
@@ -115,7 +119,6 @@ Result<std::map<std::string, std::string>> ReadLabelManifest(const std::string& 
 
 MetricsOptions MetricsOf(const FlagValues& flags) {
   MetricsOptions metrics;
-  metrics.show_hidden_for_version = flags.show_hidden_metrics_for_version;
   metrics.disabled = flags.disabled_metrics;
   std::map<std::string, std::string> labels = flags.allow_metric_labels;
   if (labels.empty() && !flags.allow_metric_labels_manifest.empty()) {
@@ -140,9 +143,6 @@ ServingOptions ServingOf(const FlagValues& flags) {
   serving.sni = flags.tls_sni_cert_key;
   serving.cipher_suites = flags.tls_cipher_suites;
   serving.min_tls_version = flags.tls_min_version;
-  serving.http2 = !flags.disable_http2_serving;
-  serving.http2_max_streams =
-      static_cast<int>(std::clamp<int64_t>(flags.http2_max_streams_per_connection, 0, 1 << 30));
   serving.reuse_port = flags.permit_port_sharing;
   serving.reuse_address = flags.permit_address_sharing;
   return serving;
@@ -152,7 +152,6 @@ AuthenticationOptions AuthenticationOf(const FlagValues& flags) {
   AuthenticationOptions authentication;
   authentication.kubeconfig = flags.authentication_kubeconfig;
   authentication.skip_lookup = flags.authentication_skip_lookup;
-  authentication.tolerate_lookup_failure = flags.authentication_tolerate_lookup_failure;
   authentication.token_cache_ttl_ns = flags.authentication_token_webhook_cache_ttl;
   authentication.client_ca_file = flags.client_ca_file;
   authentication.requestheader_client_ca_file = flags.requestheader_client_ca_file;

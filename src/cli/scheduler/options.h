@@ -32,8 +32,6 @@ struct ServingOptions {
   std::vector<std::string> cipher_suites;  // IANA names; empty: the default ones
   std::string min_tls_version;             // as the flag has it
   int min_tls_minor = 2;                   // TLS 1.x, from CheckServing()
-  bool http2 = true;
-  int http2_max_streams = 0;  // 0: the server's own
   bool reuse_port = false;
   bool reuse_address = false;
 };
@@ -41,7 +39,6 @@ struct ServingOptions {
 struct AuthenticationOptions {
   std::string kubeconfig;
   bool skip_lookup = false;
-  bool tolerate_lookup_failure = true;
   int64_t token_cache_ttl_ns = 0;
   std::string client_ca_file;
   std::string requestheader_client_ca_file;
@@ -60,7 +57,6 @@ struct AuthorizationOptions {
 };
 
 struct MetricsOptions {
-  std::string show_hidden_for_version;
   std::vector<std::string> disabled;
   std::map<std::string, std::vector<std::string>> allowed_labels;  // "metric,label" to values
 };

@@ -297,7 +297,6 @@ TEST_F(OptionsTest, DefaultsWithoutAnyFlag) {
   EXPECT_EQ(options_.config, config::Default());
   EXPECT_EQ(options_.serving.port, 10259);
   EXPECT_EQ(options_.serving.min_tls_minor, 2);
-  EXPECT_TRUE(options_.serving.http2);
   EXPECT_EQ(options_.pod_max_in_unschedulable_pods_ns, 300'000'000'000);
   EXPECT_EQ(options_.version, "v1.34.10");
   EXPECT_EQ(options_.authentication.token_cache_ttl_ns, 10'000'000'000);
@@ -360,8 +359,6 @@ TEST_F(OptionsTest, ServingFlags) {
   EXPECT_EQ(options_.serving.bind_address, "::1");
   EXPECT_EQ(options_.serving.port, 1);
   EXPECT_EQ(options_.serving.min_tls_minor, 3);
-  EXPECT_FALSE(options_.serving.http2);
-  EXPECT_EQ(options_.serving.http2_max_streams, 0);
   EXPECT_TRUE(options_.serving.reuse_port);
   EXPECT_FALSE(options_.serving.reuse_address);
   EXPECT_EQ(options_.serving.sni.size(), 1u);

@@ -56,11 +56,8 @@ berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options)
 
 Result<void> CheckLock(const std::string& lock) {
   if (lock == "leases") return {};
-  for (const char* removed : {"endpoints", "configmaps"}) {
+  for (const char* removed : {"endpoints", "configmaps", "endpointsleases", "configmapsleases"}) {
     if (lock == removed) return Fail(lock + " lock is removed, migrate to leases");
-    if (lock == fmt::format("{}leases", removed)) {
-      return Fail(lock + " lock is removed, migrate to leases");
-    }
   }
   return Fail("Invalid lock-type " + lock);
 }
@@ -112,10 +109,10 @@ class RunningProcess final : public Process {
     loop_thread_ = std::thread([this] { loop_->Run(); });
     auto served = serving_->Start(*host_, elector_.get(), effective_);
     if (!served) return Fail(served.error());
-    host_->Start();
+    if (!DelaysCache()) host_->Start();
     if (!options_.config_file.empty()) MakeReloader();
     if (elector_) {
-      loop_->Post([this] { ElectWhenSynced(); });
+      loop_->Post([this] { DelaysCache() ? elector_->Start() : ElectWhenSynced(); });
     } else {
       host_->StartScheduling();
     }
@@ -159,6 +156,7 @@ class RunningProcess final : public Process {
     kube::LeaderCallbacks callbacks;
     callbacks.started_leading = [this] {
       serving_->SetLeading(true);
+      if (DelaysCache()) host_->Start();
       host_->StartScheduling();
     };
     callbacks.stopped_leading = [this] { stop_.Tell(); };
@@ -190,6 +188,9 @@ class RunningProcess final : public Process {
       log::Info(0, "Nothing to reload: no --config was given");
     }
   }
+
+  // delayCacheUntilActive: a standby watches nothing, and takes longer to take over.
+  bool DelaysCache() const { return elector_ && options_.config.delay_cache_until_active; }
 
   // A standby that does not know the cluster would be a bad leader.
   void ElectWhenSynced() {

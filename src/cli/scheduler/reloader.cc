@@ -28,6 +28,9 @@ std::vector<std::string> NeedsRestart(const config::KubeSchedulerConfiguration& 
   if (running.enable_contention_profiling != wanted.enable_contention_profiling) {
     fields.push_back("enableContentionProfiling");
   }
+  if (running.delay_cache_until_active != wanted.delay_cache_until_active) {
+    fields.push_back("delayCacheUntilActive");
+  }
   if (running.parallelism != wanted.parallelism) fields.push_back("parallelism");
   return fields;
 }
@@ -43,6 +46,7 @@ Reloader::Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry
                                server::Stability::kNone,
                                {"result"}})),
       file_(std::move(file)),
+      started_(running),
       running_(std::move(running)),
       load_(std::move(load)),
       taken_(std::move(taken)) {
@@ -86,7 +90,7 @@ Result<void> Reloader::TakeUp() {
   if (!resolved) return Fail(resolved.error());
   auto engine = host_.MakeEngine(*wanted);
   if (!engine) return Fail(engine.error());
-  const std::vector<std::string> late = NeedsRestart(running_, *wanted);
+  const std::vector<std::string> late = NeedsRestart(started_, *wanted);
   if (!late.empty()) {
     log::WarningLine(fmt::format("{}: a change of {} takes effect at the next start", file_,
                                  fmt::join(late, ", ")));

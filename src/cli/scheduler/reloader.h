@@ -46,6 +46,7 @@ class Reloader {
   kube::SchedulerHost& host_;
   server::CounterFamily& reloads_;
   const std::string file_;
+  const config::KubeSchedulerConfiguration started_;  // what the rest of the process runs with
   config::KubeSchedulerConfiguration running_;
   const Load load_;
   const Taken taken_;

@@ -92,7 +92,11 @@ server::ComponentInfo Component(const SchedulerOptions& options) {
 
 Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
                                                kube::SystemLoop& loop) {
-  std::unique_ptr<Serving> serving(new Serving(loop));
+  server::RegistryOptions registry;
+  registry.disabled.insert(options.metrics.disabled.begin(), options.metrics.disabled.end());
+  registry.allowed_labels.insert(options.metrics.allowed_labels.begin(),
+                                 options.metrics.allowed_labels.end());
+  std::unique_ptr<Serving> serving(new Serving(loop, std::move(registry)));
   serving->MakeMetrics(options);
   if (auto made = serving->MakeAuth(options); !made) return Fail(made.error());
   server::ServerOptions& server = serving->server_options_;
@@ -113,7 +117,6 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
   for (const auto& profile : options.config.profiles) {
     metrics.profiles.push_back(profile.scheduler_name);
   }
-  metrics.async_preemption = options.gates.Enabled("SchedulerAsyncPreemption");
   metrics.async_api_calls = options.gates.Enabled("SchedulerAsyncAPICalls");
   metrics_ = std::make_unique<server::SchedulerMetrics>(registry_, metrics);
   leader_ = std::make_unique<server::LeaderMetrics>(registry_,

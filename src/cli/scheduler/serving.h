@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "cli/scheduler/options.h"
 #include "kube/client/api_client.h"
@@ -38,7 +39,8 @@ class Serving {
   void Stop();
 
  private:
-  explicit Serving(kube::SystemLoop& loop) : loop_(loop) {}
+  Serving(kube::SystemLoop& loop, server::RegistryOptions metrics)
+      : loop_(loop), registry_(std::move(metrics)) {}
   Result<void> MakeAuth(const SchedulerOptions& options);
   void MakeMetrics(const SchedulerOptions& options);
   // Asks the elector, which lives on the loop's thread.

@@ -59,7 +59,6 @@ class SeriesCache {
 
 struct SchedulerMetricsOptions {
   std::vector<std::string> profiles = {"default-scheduler"};
-  bool async_preemption = true;   // its gate
   bool async_api_calls = false;   // its gate
   int64_t (*now_ns)() = nullptr;  // null: the steady clock
 };

@@ -1,0 +1,44 @@
+#include "cli/scheduler/serving.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::cli::scheduler {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+SchedulerOptions WithoutPort() {
+  SchedulerOptions options;
+  options.config = config::Default();
+  options.serving.port = 0;
+  return options;
+}
+
+TEST(ServingTest, DisabledMetricsAreNotShown) {
+  const auto loop = kube::MakeSystemLoop();
+  SchedulerOptions options = WithoutPort();
+  auto all = Serving::Make(options, *loop);
+  ASSERT_TRUE(all) << all.error().Message();
+  EXPECT_THAT((*all)->Metrics().WriteText(), HasSubstr("scheduler_pending_pods"));
+  options.metrics.disabled = {"scheduler_pending_pods"};
+  auto fewer = Serving::Make(options, *loop);
+  ASSERT_TRUE(fewer) << fewer.error().Message();
+  EXPECT_THAT((*fewer)->Metrics().WriteText(), Not(HasSubstr("scheduler_pending_pods")));
+}
+
+TEST(ServingTest, AMissingKubeconfigForReviewsIsSaidAsKubeSchedulerSaysIt) {
+  const auto loop = kube::MakeSystemLoop();
+  SchedulerOptions options = WithoutPort();
+  options.serving.port = 10259;
+  options.authentication.kubeconfig = "missing.conf";
+  const auto serving = Serving::Make(options, *loop);
+  ASSERT_FALSE(serving);
+  EXPECT_EQ(serving.error().Message(),
+            "failed to get delegated authentication kubeconfig: failed to get delegated "
+            "authentication kubeconfig: stat missing.conf: no such file or directory");
+}
+
+}  // namespace
+}  // namespace berth::cli::scheduler

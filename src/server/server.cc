@@ -35,25 +35,6 @@ std::string HttpDate(std::time_t time) {
                      parts.tm_min, parts.tm_sec);
 }
 
-// The way back to the serving thread for who may outlive it.
-class Door {
- public:
-  explicit Door(kube::Loop& loop) : loop_(&loop) {}
-
-  void Post(kube::Loop::Task task) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (loop_ != nullptr) loop_->Post(std::move(task));
-  }
-  void Close() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    loop_ = nullptr;
-  }
-
- private:
-  std::mutex mutex_;
-  kube::Loop* loop_;
-};
-
 // A server that was told not to listen.
 class NoServer final : public Server {
  public:
@@ -178,6 +159,11 @@ class TlsServer final : public Server {
     Pending& pending = pending_[id];
     pending.request = std::move(request);
     pending.respond = std::move(respond);
+    const Mount* mount = FindMount(options_.endpoints.mounts, pending.request.path);
+    if (mount != nullptr && mount->open) {
+      Serve(id);
+      return;
+    }
     if (!HasCredentials(pending.request) &&
         IsOpenPath(options_.auth.always_allow_paths, pending.request.path)) {
       Serve(id);
@@ -211,6 +197,12 @@ class TlsServer final : public Server {
     const auto it = pending_.find(id);
     if (it == pending_.end()) return;
     const Request request = it->second.request;
+    if (const Mount* mount = FindMount(options_.endpoints.mounts, request.path)) {
+      mount->handle(
+          request, [this, id](Response response) { Answer(id, std::move(response)); },
+          [door = door_](std::function<void()> task) { door->Post(std::move(task)); });
+      return;
+    }
     endpoints_.Handle(request, [this, id](Response response) { Answer(id, std::move(response)); });
   }
 
@@ -219,7 +211,7 @@ class TlsServer final : public Server {
     if (it == pending_.end()) return;
     const Respond respond = std::move(it->second.respond);
     pending_.erase(it);
-    response.Set("Cache-Control", "no-cache, private");
+    if (response.Get("Cache-Control").empty()) response.Set("Cache-Control", "no-cache, private");
     response.Set("Date", HttpDate(std::time(nullptr)));
     respond(std::move(response));
   }

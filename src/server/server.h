@@ -4,6 +4,7 @@
 //   /metrics and below           metrics/registry.h
 //   /configz /statusz /flagz     texts of the host
 //   /debug/flags/v               the log's verbosity
+//   mounts                       what the host adds (explanations, the dashboard)
 //
 // over TLS, after delegated authentication and authorization. Paths, bodies, headers and codes are
 // kube-scheduler's.
@@ -23,6 +24,7 @@
 #include "base/error.h"
 #include "kube/client/api_client.h"
 #include "kube/loop.h"
+#include "server/http/mount.h"
 #include "server/metrics/registry.h"
 
 namespace berth::server {
@@ -116,6 +118,7 @@ struct EndpointOptions {
 
   // The body of /configz (endpoints/configz.h makes it). May be empty: then {}.
   std::function<std::string()> configz = {};
+  std::vector<Mount> mounts = {};                               // paths with answers of their own
   bool profiling = true;                                        // /debug/flags
   bool statusz = false;                                         // gate ComponentStatusz
   bool flagz = false;                                           // gate ComponentFlagz

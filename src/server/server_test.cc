@@ -219,6 +219,22 @@ TEST_F(ServerTest, ARefreshThatNeverAnswersIsNotWaitedFor) {
   EXPECT_THAT(client.Get("/metrics"), EndsWith("g 0\n"));
 }
 
+TEST_F(ServerTest, AMountAnswersFromAnyThreadBehindTheSameDoor) {
+  const auto answer = [](const Request& request, const Respond& respond, const Post& post) {
+    std::thread([post, respond, path = request.path] {
+      post([respond, path] { respond({200, {{"Cache-Control", "max-age=60"}}, "mount " + path}); });
+    }).detach();
+  };
+  options_.endpoints.mounts = {{"/apis/explain/v1", answer, false}, {"/dashboard/", answer, true}};
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  EXPECT_THAT(client.Get("/apis/explain/v1/nodes"), StartsWith("HTTP/1.1 403 Forbidden\r\n"));
+  const std::string page = client.Get("/dashboard/app.js");
+  EXPECT_THAT(page, EndsWith("\r\n\r\nmount /dashboard/app.js"));
+  EXPECT_THAT(page, HasSubstr("Cache-Control: max-age=60\r\n"));
+}
+
 TEST_F(ServerTest, HeadHasNoBodyAndCloseCloses) {
   Start();
   Client client(server_->Port());

@@ -39,16 +39,24 @@ ApiServer::ApiServer(Registry& registry, kube::Loop& loop, ApiServerOptions opti
       store_(registry.Objects()),
       loop_(loop),
       options_(std::move(options)),
+      door_(std::make_shared<server::Door>(loop)),
       sessions_(std::make_shared<std::vector<std::weak_ptr<WatchSession>>>()) {}
 
 void ApiServer::Handle(server::Request request, server::Respond respond) {
   ++requests_;
   Call call{std::move(request), std::move(respond)};
-  if (!options_.token.empty() &&
+  const server::Mount* mount = server::FindMount(options_.mounts, call.request.path);
+  const bool open = mount != nullptr && mount->open;
+  if (!open && !options_.token.empty() &&
       call.request.Header("authorization") != "Bearer " + options_.token &&
       call.request.path != "/healthz" && call.request.path != "/livez" &&
       call.request.path != "/readyz") {
     ReplyError(call, {401, "Unauthorized", "Unauthorized", Json()});
+    return;
+  }
+  if (mount != nullptr) {
+    mount->handle(std::move(call.request), std::move(call.respond),
+                  [door = door_](std::function<void()> task) { door->Post(std::move(task)); });
     return;
   }
   Route(call);

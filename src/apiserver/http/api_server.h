@@ -22,6 +22,7 @@
 #include "apiserver/status.h"
 #include "kube/loop.h"
 #include "server/http/message.h"
+#include "server/http/mount.h"
 
 namespace berth::apiserver {
 
@@ -34,6 +35,8 @@ struct ApiServerOptions {
   // Lists that are read page by page stay as they were when the first page was read.
   size_t max_open_lists = 16;
   std::chrono::seconds list_lifetime{300};
+  // Paths that are not the API's own, answered by others.
+  std::vector<server::Mount> mounts = {};
 };
 
 class WatchSession;
@@ -100,6 +103,7 @@ class ApiServer {
   Store& store_;
   kube::Loop& loop_;
   ApiServerOptions options_;
+  std::shared_ptr<server::Door> door_;
   std::list<OpenList> open_lists_;
   uint64_t next_list_ = 1;
   uint64_t requests_ = 0;

@@ -186,6 +186,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
 };
 
 ApiServer::~ApiServer() {
+  door_->Close();
   for (const auto& weak : *sessions_) {
     if (const auto session = weak.lock()) session->End();
   }

@@ -40,6 +40,7 @@ struct ApiServerOptions {
 };
 
 class WatchSession;
+struct LastEvent;
 
 class ApiServer {
  public:
@@ -109,6 +110,7 @@ class ApiServer {
   uint64_t requests_ = 0;
   // Shared with the sessions, which may outlive a request by hours.
   std::shared_ptr<std::vector<std::weak_ptr<WatchSession>>> sessions_;
+  std::shared_ptr<LastEvent> last_event_;
 };
 
 }  // namespace berth::apiserver

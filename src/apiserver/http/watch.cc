@@ -13,13 +13,22 @@
 
 namespace berth::apiserver {
 
+// The event encoded last.
+struct LastEvent {
+  ObjectPtr object = nullptr;
+  std::string type = {};
+  const Resource* resource = nullptr;
+  bool protobuf = false;
+  std::string bytes = {};
+};
+
 // One watch. Held by its connection's stream and by timers; ends with the first of connection,
 // timeout, backlog.
 class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
   WatchSession(const Resource& resource, Selection selection, Encoding encoding,
                std::string include, Registry& registry, kube::Loop& loop,
-               const ApiServerOptions& options)
+               const ApiServerOptions& options, std::shared_ptr<LastEvent> shared)
       : resource_(resource),
         selection_(std::move(selection)),
         encoding_(encoding),
@@ -28,6 +37,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
         store_(registry.Objects()),
         loop_(loop),
         options_(options),
+        shared_(std::move(shared)),
         stream_(std::make_shared<server::BodyStream>()) {}
 
   std::shared_ptr<server::BodyStream> Stream() const { return stream_; }
@@ -42,7 +52,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
       version = store_.Version();
       for (auto [at, end] = store_.Range(resource_.storage_id, selection_.Namespace()); at != end;
            ++at) {
-        if (selection_.Matches(*at->second)) Send("ADDED", *at->second);
+        if (selection_.Matches(*at->second)) Send("ADDED", at->second);
       }
       if (initial_end) Bookmark(version, true);
     }
@@ -81,7 +91,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
     const bool was = change.previous && selection_.Matches(*change.previous);
     const bool is = change.type != ChangeType::kDeleted && selection_.Matches(*change.object);
     if (!was && !is) return;
-    Send(is ? (was ? "MODIFIED" : "ADDED") : "DELETED", *change.object);
+    Send(is ? (was ? "MODIFIED" : "ADDED") : "DELETED", change.object);
     if (stream_->Backlog() > options_.max_watch_backlog) {
       Close();
       stream_->Abort();
@@ -113,36 +123,43 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
       object.Set("kind", "PartialObjectMetadata");
       object.Set("apiVersion", "meta.k8s.io/v1");
     }
-    encoding_.protobuf ? SendFrame("BOOKMARK", ToProtobuf(resource_, object.Dump()))
-                       : SendJson("BOOKMARK", object);
+    stream_->Write(encoding_.protobuf ? Frame("BOOKMARK", ToProtobuf(resource_, object.Dump()))
+                                      : Line("BOOKMARK", object.Dump()));
   }
 
-  void Send(std::string_view type, const StoredObject& object) {
+  void Send(std::string_view type, const ObjectPtr& object) {
     if (encoding_.form == Encoding::Form::kTable) {
-      Json table = MakeTable(resource_, {Convert(resource_, object)}, include_,
+      Json table = MakeTable(resource_, {Convert(resource_, *object)}, include_,
                              !std::exchange(headers_sent_, true), registry_.Now());
-      table.At("metadata").Set("resourceVersion", std::to_string(object.version));
+      table.At("metadata").Set("resourceVersion", std::to_string(object->version));
       return SendJson(type, table);
     }
     if (encoding_.form == Encoding::Form::kPartialMetadata) {
       return SendJson(type, Json::MakeObject({{"kind", "PartialObjectMetadata"},
                                               {"apiVersion", "meta.k8s.io/v1"},
-                                              {"metadata", object.Value()["metadata"]}}));
+                                              {"metadata", object->Value()["metadata"]}}));
     }
-    if (NeedsConversion(resource_)) {
-      const std::string text = Convert(resource_, object).Dump();
-      return encoding_.protobuf ? SendFrame(type, ToProtobuf(resource_, text))
-                                : SendText(type, text);
+    // Watchers are told of a change one after the other: the next one takes the same bytes.
+    if (shared_->object != object || shared_->type != type || shared_->resource != &resource_ ||
+        shared_->protobuf != encoding_.protobuf) {
+      *shared_ = {object, std::string(type), &resource_, encoding_.protobuf, Encode(type, *object)};
     }
-    encoding_.protobuf ? SendFrame(type, ToProtobuf(resource_, object.text))
-                       : SendText(type, object.text);
+    stream_->Write(shared_->bytes);
+  }
+
+  std::string Encode(std::string_view type, const StoredObject& object) const {
+    std::string converted;
+    if (NeedsConversion(resource_)) converted = Convert(resource_, object).Dump();
+    const std::string& text = converted.empty() ? object.text : converted;
+    return encoding_.protobuf ? Frame(type, ToProtobuf(resource_, text)) : Line(type, text);
   }
 
   void SendJson(std::string_view type, const Json& object) {
-    encoding_.protobuf ? SendFrame(type, StatusToProtobuf(object)) : SendText(type, object.Dump());
+    stream_->Write(encoding_.protobuf ? Frame(type, StatusToProtobuf(object))
+                                      : Line(type, object.Dump()));
   }
 
-  void SendText(std::string_view type, std::string_view object) {
+  static std::string Line(std::string_view type, std::string_view object) {
     std::string line;
     line.reserve(object.size() + 40);
     line += R"({"type":")";
@@ -150,23 +167,30 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
     line += R"(","object":)";
     line += object;
     line += "}\n";
-    stream_->Write(line);
+    return line;
   }
 
-  // A WatchEvent message after its length.
-  void SendFrame(std::string_view type, const std::string& object) {
+  // A WatchEvent message {type, {raw object}} after its length.
+  static std::string Frame(std::string_view type, const std::string& object) {
+    std::string raw(1, kFirstBytesField);
+    protozero::add_varint_to_buffer(&raw, object.size());
     std::string frame(4, '\0');
-    {
-      protozero::pbf_writer event(frame);
-      event.add_string(1, type.data(), type.size());
-      protozero::pbf_writer raw(event, 2);
-      raw.add_bytes(1, object);
-    }
+    frame.reserve(object.size() + 64);
+    frame += kFirstBytesField;
+    protozero::add_varint_to_buffer(&frame, type.size());
+    frame += type;
+    frame += kSecondBytesField;
+    protozero::add_varint_to_buffer(&frame, raw.size() + object.size());
+    frame += raw;
+    frame += object;
     const uint32_t size = static_cast<uint32_t>(frame.size() - 4);
-    for (int i = 0; i < 4; ++i)
-      frame[static_cast<size_t>(i)] = static_cast<char>(size >> (24 - 8 * i));
-    stream_->Write(frame);
+    for (size_t i = 0; i < 4; ++i) frame[i] = static_cast<char>(size >> (24 - 8 * i));
+    return frame;
   }
+
+  // Tags of the fields 1 and 2, of bytes.
+  static constexpr char kFirstBytesField = 0x0a;
+  static constexpr char kSecondBytesField = 0x12;
 
   const Resource& resource_;
   Selection selection_;
@@ -176,6 +200,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   Store& store_;
   kube::Loop& loop_;
   const ApiServerOptions& options_;
+  std::shared_ptr<LastEvent> shared_;
   std::shared_ptr<server::BodyStream> stream_;
   Store::WatchId watch_ = 0;
   kube::Loop::TimerId timeout_ = 0;
@@ -222,9 +247,10 @@ void ApiServer::Watch(Call& call) {
   const std::chrono::seconds timeout(asked > 0
                                          ? std::min<int64_t>(asked, 86400)
                                          : 1800 + static_cast<int64_t>(loop_.Random() * 1800));
-  auto session =
-      std::make_shared<WatchSession>(resource, std::move(*selection), call.encoding,
-                                     call.Query("includeObject"), registry_, loop_, options_);
+  if (!last_event_) last_event_ = std::make_shared<LastEvent>();
+  auto session = std::make_shared<WatchSession>(resource, std::move(*selection), call.encoding,
+                                                call.Query("includeObject"), registry_, loop_,
+                                                options_, last_event_);
   std::erase_if(*sessions_, [](const auto& weak) { return weak.expired(); });
   sessions_->push_back(session);
   server::Response response;

@@ -86,9 +86,13 @@ Answer<void> ApplyTypedRules(Registry& registry, Json& pod) {
   const std::string_view namespace_ = pod["metadata"]["namespace"].Str();
   const uint32_t ranges = registry.Resources().Core("limitranges").storage_id;
   const auto [begin, end] = registry.Objects().Range(ranges, namespace_);
-  const std::string text = pod.Dump();
-  const bool keys = text.find("atchLabelKeys\"") != std::string::npos;
+  bool keys = false;
+  for (std::string_view field : {"affinity", "topologySpreadConstraints"}) {
+    const Json& value = pod["spec"][field];
+    keys = keys || (!value.IsNull() && value.Dump().find("atchLabelKeys\"") != std::string::npos);
+  }
   if (begin == end && !keys) return {};
+  const std::string text = pod.Dump();
   auto typed = api::FromJson<api::Pod>(text);
   if (!typed) return Refuse(BadRequest(typed.error().Message()));
   const std::string before = api::ToJson(*typed);

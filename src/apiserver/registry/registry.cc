@@ -58,18 +58,19 @@ bool CreatedByUpdate(const Resource& resource) {
 
 // Everything but metadata and status: what generations count.
 bool SameContent(const Json& a, const Json& b) {
-  const auto content = [](const Json& object) {
-    Json rest = object;
-    rest.Erase("metadata");
-    rest.Erase("status");
-    return rest;
+  const auto skip = [](Json::Object::const_iterator at, Json::Object::const_iterator end) {
+    while (at != end && (at->name == "metadata" || at->name == "status")) ++at;
+    return at;
   };
-  return content(a) == content(b);
-}
-
-bool SameButVersion(const Json& a, Json b) {
-  b.At("metadata").Set("resourceVersion", a["metadata"]["resourceVersion"]);
-  return a == b;
+  const Json::Object& left = a.Members();
+  const Json::Object& right = b.Members();
+  auto i = skip(left.begin(), left.end());
+  auto j = skip(right.begin(), right.end());
+  while (i != left.end() && j != right.end() && *i == *j) {
+    i = skip(i + 1, left.end());
+    j = skip(j + 1, right.end());
+  }
+  return i == left.end() && j == right.end();
 }
 
 }  // namespace
@@ -235,6 +236,21 @@ Answer<ObjectPtr> Registry::Modify(const Resource& resource, std::string_view na
   return Finish(resource, old, before, std::move(object), subresource, options);
 }
 
+Answer<ObjectPtr> Registry::Touch(const Resource& resource, std::string_view namespace_,
+                                  std::string_view name, const Change& change,
+                                  const WriteOptions& options) {
+  const ObjectPtr old = store_.Get(resource.storage_id, namespace_, name);
+  if (!old) return Refuse(NotFound(resource, name));
+  Json object = old->Value();
+  // What others own or wait for goes the long way.
+  if (old->deleting || object["metadata"].Has("managedFields")) {
+    const std::string_view part = resource.status ? "status" : "";
+    return Modify(resource, namespace_, name, change, part, options);
+  }
+  if (auto ok = change(object); !ok) return Refuse(std::move(ok.error()));
+  return store_.Put(resource.storage_id, std::move(object));
+}
+
 Answer<ObjectPtr> Registry::Finish(const Resource& resource, const ObjectPtr& old,
                                    const Json& before, Json object, std::string_view subresource,
                                    const WriteOptions& options) {
@@ -261,10 +277,15 @@ Answer<ObjectPtr> Registry::Finish(const Resource& resource, const ObjectPtr& ol
     }
   }
   if (subresource == "status") {
-    Json updated = before;
-    updated.Set("metadata", metadata);
-    if (const Json* status = object.Find("status")) updated.Set("status", *status);
-    object = std::move(updated);
+    // Everything but metadata and status is as it was.
+    if (!SameContent(before, object)) {
+      Json updated = before;
+      updated.Set("metadata", std::move(metadata));
+      if (Json* status = object.Find("status")) updated.Set("status", std::move(*status));
+      object = std::move(updated);
+    } else if (!object.Has("status") && before.Has("status")) {
+      object.Set("status", before["status"]);
+    }
   } else if (resource.status) {
     if (const Json* status = before.Find("status")) {
       object.Set("status", *status);
@@ -284,7 +305,8 @@ Answer<ObjectPtr> Registry::Finish(const Resource& resource, const ObjectPtr& ol
   if (HasGeneration(resource) && !SameContent(before, object)) {
     object.At("metadata").Set("generation", old_metadata["generation"].Int() + 1);
   }
-  if (SameButVersion(before, object)) return old;
+  // Its version is still the old one.
+  if (before == object) return old;
   if (!options.applied) {
     PassOwnership(before, object, options.field_manager, resource.ApiVersion(),
                   options_.now().Format());

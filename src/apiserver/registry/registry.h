@@ -78,6 +78,11 @@ class Registry {
   Answer<ObjectPtr> Modify(const Resource& resource, std::string_view namespace_,
                            std::string_view name, const Change& change,
                            std::string_view subresource = {}, const WriteOptions& options = {});
+  // The same for what the process itself reports of an object it may change: neither defaults nor
+  // validation, and always a new version.
+  Answer<ObjectPtr> Touch(const Resource& resource, std::string_view namespace_,
+                          std::string_view name, const Change& change,
+                          const WriteOptions& options = {});
   Answer<Deleted> Delete(const Resource& resource, std::string_view namespace_,
                          std::string_view name, const DeleteOptions& options = {});
 

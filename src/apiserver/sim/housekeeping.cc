@@ -84,7 +84,9 @@ class GarbageCollector {
   void OnChange(const Change& change) {
     const StoredObject& object = *change.object;
     if (change.type == ChangeType::kDeleted) {
-      Later(object.uid, [this, uid = object.uid] { Collect(uid); });
+      if (world_.index().HasDependents(object.uid)) {
+        Later(object.uid, [this, uid = object.uid] { Collect(uid); });
+      }
       // The owner may have waited for this one.
       for (const std::string& owner : object.owners) {
         const auto it = waiting_.find(owner);
@@ -146,7 +148,7 @@ class GarbageCollector {
                         {.propagation_policy = "Foreground"});
         }
       }
-      if (world_.index().Dependents(uid).empty()) {
+      if (!world_.index().HasDependents(uid)) {
         waiting_.erase(uid);
         RemoveFinalizer(world_, resource, *object, "foregroundDeletion");
       }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,15 +15,19 @@ namespace berth::apiserver {
 
 class Index {
  public:
-  // Learns what the store has; afterwards it wants to hear of every change.
-  Index(const Catalog& catalog, const Store& store);
+  explicit Index(const Catalog& catalog);
 
+  // Wants to hear of every object there is, once, and then of every change.
   void OnChange(const Change& change);
 
-  // The latest versions, in the order of their keys.
-  std::vector<ObjectPtr> OwnedBy(std::string_view uid) const;
-  // Of one kind alone.
+  // The latest versions of one kind, in the order of their keys.
   std::vector<ObjectPtr> OwnedBy(std::string_view uid, uint32_t storage_id) const;
+  // The pods `uid` controls that are active, and those of them that are ready: kept, not counted.
+  struct Pods {
+    int64_t active = 0;
+    int64_t ready = 0;
+  };
+  Pods CountPods(std::string_view uid) const;
   // Pods bound to the node.
   std::vector<ObjectPtr> PodsOn(std::string_view node) const;
   // The resource an object owned by `uid` is of. REQUIRES: it came from OwnedBy.
@@ -33,7 +37,9 @@ class Index {
     uint32_t storage_id;
     ObjectPtr object;
   };
+  // Of all kinds.
   std::vector<Entry> Dependents(std::string_view uid) const;
+  bool HasDependents(std::string_view uid) const;
 
   // Field values of a pod by their place in Resource::selectable.
   const std::string& NodeOf(const StoredObject& pod) const { return pod.fields[node_field_]; }
@@ -46,18 +52,21 @@ class Index {
   bool Active(const StoredObject& pod) const { return !pod.deleting && !Finished(pod); }
 
  private:
+  // By uid. Those who ask get them by key, so that the order does not depend on hashes.
+  using Group = boost::unordered_flat_map<std::string, Entry>;
+  using Groups = boost::unordered_flat_map<std::string, Group>;
+
   void Add(uint32_t storage_id, const ObjectPtr& object);
   void Remove(uint32_t storage_id, const StoredObject& object);
-
-  // By key, so that the order does not depend on hashes.
-  using Owned = std::map<std::pair<uint32_t, std::string>, ObjectPtr>;
-  using Pods = std::map<std::string, ObjectPtr>;
+  void Count(const StoredObject& pod, int64_t sign);
+  static std::vector<Entry> Sorted(const Groups& groups, std::string_view name);
 
   uint32_t pods_;
   size_t node_field_ = 0;
   size_t phase_field_ = 0;
-  boost::unordered_flat_map<std::string, Owned> owned_;  // by the owner's uid
-  boost::unordered_flat_map<std::string, Pods> on_node_;
+  Groups owned_;  // by the owner's uid
+  Groups on_node_;
+  boost::unordered_flat_map<std::string, Pods> counts_;     // by the controller's uid
   boost::unordered_flat_map<std::string, uint32_t> alive_;  // uids
 };
 

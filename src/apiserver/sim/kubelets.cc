@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,7 +23,11 @@ const WriteOptions kKubelet{.field_manager = "kubelet"};
 
 class Kubelets {
  public:
-  explicit Kubelets(World& world) : world_(world) {}
+  explicit Kubelets(World& world) : world_(world) {
+    const auto& fields = world.pods().selectable;
+    const auto found = std::find(fields.begin(), fields.end(), "spec.restartPolicy");
+    restart_field_ = static_cast<size_t>(found - fields.begin());
+  }
 
   void OnPod(const Change& change) {
     if (change.type == ChangeType::kDeleted) return;
@@ -46,6 +51,7 @@ class Kubelets {
   }
 
   void OnNode(const Change& change) {
+    addresses_of_.erase(change.object->name);
     if (change.type == ChangeType::kDeleted) {
       const Resource& leases = world_.catalog().Named("coordination.k8s.io", "leases");
       (void)world_.registry().Delete(leases, kLeaseNamespace, change.object->name);
@@ -76,6 +82,8 @@ class Kubelets {
 
   // How long the containers run, below zero: for ever.
   milliseconds RunTime(const StoredObject& pod) const {
+    const bool always = pod.fields[restart_field_] == "Always";
+    if (always && pod.text.find(kRunFor) == std::string::npos) return milliseconds(-1);
     const Json value = pod.Value();
     const std::string_view asked = value["metadata"]["annotations"][kRunFor].Str();
     if (!asked.empty()) {
@@ -92,24 +100,24 @@ class Kubelets {
 
   template <class Change>
   void ChangeStatus(const ObjectPtr& pod, const Change& change) {
-    (void)world_.registry().Modify(
+    (void)world_.registry().Touch(
         world_.pods(), pod->namespace_, pod->name,
         [&](Json& value) -> Answer<void> {
           change(value);
           return {};
         },
-        "status", kKubelet);
+        kKubelet);
   }
 
-  std::string HostAddress(std::string_view node) const {
+  const std::string& HostAddress(const std::string& node) {
+    const auto [it, added] = addresses_of_.try_emplace(node, "10.0.0.1");
+    if (!added) return it->second;
     const ObjectPtr object = world_.store().Get(world_.nodes().storage_id, "", node);
-    if (object) {
-      const Json value = object->Value();
-      for (const Json& address : value["status"]["addresses"].Items()) {
-        if (address["type"].Str() == "InternalIP") return std::string(address["address"].Str());
-      }
+    const Json value = object ? object->Value() : Json();
+    for (const Json& address : value["status"]["addresses"].Items()) {
+      if (address["type"].Str() == "InternalIP") it->second = address["address"].Str();
     }
-    return "10.0.0.1";
+    return it->second;
   }
 
   std::string NextPodAddress() {
@@ -120,7 +128,7 @@ class Kubelets {
   void Run(const ObjectPtr& pod) {
     if (pod->deleting || world_.index().PhaseOf(*pod) != "Pending") return;
     const std::string now = world_.Now().Format();
-    const std::string host = HostAddress(world_.index().NodeOf(*pod));
+    const std::string& host = HostAddress(world_.index().NodeOf(*pod));
     const std::string address = NextPodAddress();
     ChangeStatus(pod, [&](Json& value) {
       Json& status = value.At("status");
@@ -256,13 +264,13 @@ class Kubelets {
     api::MicroTime now;
     now.seconds = world_.Now().seconds;
     now.nanos = world_.Now().nanos;
-    const auto renewed = world_.registry().Modify(
+    const auto renewed = world_.registry().Touch(
         leases, kLeaseNamespace, node,
         [&](Json& lease) -> Answer<void> {
           lease.At("spec").Set("renewTime", now.Format());
           return {};
         },
-        "", kKubelet);
+        kKubelet);
     if (renewed) return;
     Json lease = Json::MakeObject({});
     lease.At("metadata").Set("name", node);
@@ -273,9 +281,11 @@ class Kubelets {
   }
 
   World& world_;
+  size_t restart_field_ = 0;  // its place in StoredObject::fields
   uint32_t addresses_ = 0;
   uint32_t hosts_ = 0;
   std::set<std::string> beating_;
+  std::unordered_map<std::string, std::string> addresses_of_;  // by node
 };
 
 }  // namespace

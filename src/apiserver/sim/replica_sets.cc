@@ -35,39 +35,22 @@ class ReplicaSets {
     if (owner == by_uid_.end()) return;
     const ObjectPtr set =
         world_.store().Get(resource_.storage_id, owner->second.first, owner->second.second);
-    if (set && set->uid == pod.controller) Enqueue(*set, Patience(pod.controller));
+    if (set && set->uid == pod.controller) Enqueue(*set, milliseconds(20));
   }
 
  private:
-  // Counting costs what the set has: a large one is counted less often.
-  milliseconds Patience(const std::string& uid) const {
-    const auto it = sizes_.find(uid);
-    const int64_t size = it == sizes_.end() ? 0 : it->second;
-    return milliseconds(std::min<int64_t>(2000, 20 + size / 20));
-  }
-
   void Sync(const std::string& namespace_, const std::string& name) {
     const ObjectPtr object = world_.store().Get(resource_.storage_id, namespace_, name);
     if (!object) return;
     by_uid_[object->uid] = {namespace_, name};
     const Json set = object->Value();
-    std::vector<ObjectPtr> pods;
-    for (ObjectPtr& pod : world_.index().OwnedBy(object->uid, world_.pods().storage_id)) {
-      if (pod->controller == object->uid && world_.index().Active(*pod)) {
-        pods.push_back(std::move(pod));
-      }
-    }
     if (!object->deleting) {
-      const size_t wanted =
-          static_cast<size_t>(std::max<int64_t>(0, set["spec"]["replicas"].Int(1)));
-      if (pods.size() < wanted) {
-        Create(set, *object, wanted - pods.size());
-      } else if (pods.size() > wanted) {
-        DeleteSome(std::move(pods), *object, wanted);
-        pods.clear();
-        for (ObjectPtr& pod : world_.index().OwnedBy(object->uid, world_.pods().storage_id)) {
-          if (world_.index().Active(*pod)) pods.push_back(std::move(pod));
-        }
+      const int64_t wanted = std::max<int64_t>(0, set["spec"]["replicas"].Int(1));
+      const int64_t missing = wanted - world_.index().CountPods(object->uid).active;
+      if (missing > 0) {
+        Create(set, *object, static_cast<size_t>(missing));
+      } else if (missing < 0) {
+        DeleteSome(*object, static_cast<size_t>(-missing));
       }
     }
     CountStatus(set, *object);
@@ -85,37 +68,34 @@ class ReplicaSets {
         return;
       }
     }
-    if (count < missing) Enqueue(object, milliseconds(1));
+    if (count < missing) Enqueue(object, milliseconds(0));
   }
 
-  // Pods that are not placed go first, then those that are not ready, then the youngest.
-  void DeleteSome(std::vector<ObjectPtr> pods, const StoredObject& object, size_t wanted) {
+  // Pods that are not placed go first, then those that are not ready, then the youngest. All in one
+  // go: choosing costs what the set has.
+  void DeleteSome(const StoredObject& object, size_t count) {
     const Index& index = world_.index();
+    std::vector<ObjectPtr> pods;
+    for (ObjectPtr& pod : index.OwnedBy(object.uid, world_.pods().storage_id)) {
+      if (pod->controller == object.uid && index.Active(*pod)) pods.push_back(std::move(pod));
+    }
     const auto rank = [&](const ObjectPtr& pod) {
       return std::tuple(!index.NodeOf(*pod).empty(), index.PhaseOf(*pod) == "Running", pod->ready,
                         UINT64_MAX - pod->version);
     };
     std::stable_sort(pods.begin(), pods.end(),
                      [&](const ObjectPtr& a, const ObjectPtr& b) { return rank(a) < rank(b); });
-    const size_t count = std::min(pods.size() - wanted, world_.options().batch);
-    for (size_t i = 0; i < count; ++i) world_.Delete(world_.pods(), *pods[i]);
-    if (count < pods.size() - wanted) Enqueue(object, milliseconds(1));
+    pods.resize(std::min(pods.size(), count));
+    for (const ObjectPtr& pod : pods) world_.Delete(world_.pods(), *pod);
   }
 
   void CountStatus(const Json& set, const StoredObject& object) {
-    int64_t replicas = 0;
-    int64_t ready = 0;
-    for (const ObjectPtr& pod : world_.index().OwnedBy(object.uid, world_.pods().storage_id)) {
-      if (!world_.index().Active(*pod)) continue;
-      ++replicas;
-      ready += pod->ready;
-    }
-    sizes_[object.uid] = replicas;
+    const Index::Pods pods = world_.index().CountPods(object.uid);
     Json status = set["status"].IsObject() ? set["status"] : Json::MakeObject();
-    status.Set("replicas", replicas);
-    status.Set("fullyLabeledReplicas", replicas);
-    status.Set("readyReplicas", ready);
-    status.Set("availableReplicas", ready);
+    status.Set("replicas", pods.active);
+    status.Set("fullyLabeledReplicas", pods.active);
+    status.Set("readyReplicas", pods.ready);
+    status.Set("availableReplicas", pods.ready);
     status.Set("observedGeneration", set["metadata"]["generation"].Int());
     world_.SetStatus(resource_, object, status);
   }
@@ -123,7 +103,6 @@ class ReplicaSets {
   World& world_;
   const Resource& resource_;
   std::map<std::string, std::pair<std::string, std::string>> by_uid_;  // namespace and name
-  std::map<std::string, int64_t> sizes_;                               // pods, by the set's uid
 };
 
 }  // namespace

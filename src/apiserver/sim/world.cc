@@ -8,7 +8,7 @@ World::World(Registry& registry, kube::Loop& loop, WorldOptions options)
     : registry_(registry),
       loop_(loop),
       options_(options),
-      index_(registry.Resources(), registry.Objects()),
+      index_(registry.Resources()),
       pods_(registry.Resources().Core("pods")),
       nodes_(registry.Resources().Core("nodes")) {
   AddKubelets(*this);
@@ -30,18 +30,22 @@ World::~World() {
 }
 
 void World::Start() {
-  watch_ = store().WatchAll([this](const Change& change) { OnChange(change); });
+  std::vector<Change> known;
   for (uint32_t id = 0; id < catalog().Size(); ++id) {
     if (catalog().At(id).storage_id != id) continue;
-    const Store::Objects objects = store().All(id);
-    for (const auto& [key, object] : objects) {
-      OnChange({ChangeType::kAdded, id, object->version, object, nullptr});
+    for (const auto& [key, object] : store().All(id)) {
+      known.push_back({ChangeType::kAdded, id, object->version, object, nullptr});
     }
   }
+  for (const Change& change : known) index_.OnChange(change);
+  watch_ = store().WatchAll([this](const Change& change) {
+    index_.OnChange(change);
+    Tell(change);
+  });
+  for (const Change& change : known) Tell(change);
 }
 
-void World::OnChange(const Change& change) {
-  index_.OnChange(change);
+void World::Tell(const Change& change) {
   if (change.storage_id < reactions_.size()) {
     for (const Reaction& reaction : reactions_[change.storage_id]) reaction(change);
   }
@@ -76,9 +80,14 @@ std::chrono::nanoseconds World::Scaled(std::chrono::nanoseconds delay) const {
 }
 
 void World::After(std::chrono::nanoseconds delay, std::function<void()> work) {
-  loop_.After(delay, [alive = alive_, work = std::move(work)] {
+  auto task = [alive = alive_, work = std::move(work)] {
     if (*alive) work();
-  });
+  };
+  if (delay.count() <= 0) {
+    loop_.Post(std::move(task));
+  } else {
+    loop_.After(delay, std::move(task));
+  }
 }
 
 Json World::PodFromTemplate(const Json& owner, const Json& template_) const {

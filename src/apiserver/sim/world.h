@@ -29,8 +29,8 @@ struct WorldOptions {
   std::chrono::milliseconds job_run_time{5000};  // of a pod that ends by itself
   std::chrono::milliseconds stop_delay{800};     // from a deletion to the end of its containers
   std::chrono::seconds lease_period{10};
-  // Pods created or deleted for one workload before others have their turn.
-  size_t batch = 500;
+  // Pods created or deleted for one workload before requests and other workloads have their turn.
+  size_t batch = 50;
 };
 
 // How the controllers sign what they write.
@@ -73,7 +73,7 @@ class World {
   void SetStatus(const Resource& resource, const StoredObject& object, const Json& status);
 
  private:
-  void OnChange(const Change& change);
+  void Tell(const Change& change);
 
   Registry& registry_;
   kube::Loop& loop_;

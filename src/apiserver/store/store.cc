@@ -21,7 +21,14 @@ void Store::Restore(uint32_t storage_id, const Json& object) {
   std::from_chars(text.data(), text.data() + text.size(), version);
   ObjectPtr stored = MakeStoredObject(catalog_.At(storage_id), object, version);
   std::string key = ObjectKey(stored->namespace_, stored->name);
-  At(storage_id).objects[std::move(key)] = std::move(stored);
+  Place(At(storage_id), std::move(key)) = std::move(stored);
+}
+
+ObjectPtr& Store::Place(Table& table, std::string key) {
+  if (const auto it = table.places.find(key); it != table.places.end()) return *it->second;
+  const auto it = table.objects.emplace(std::move(key), nullptr).first;
+  table.places.emplace(it->first, &it->second);
+  return it->second;
 }
 
 void Store::RestoreVersion(uint64_t version) {
@@ -31,9 +38,10 @@ void Store::RestoreVersion(uint64_t version) {
 
 ObjectPtr Store::Get(uint32_t storage_id, std::string_view namespace_,
                      std::string_view name) const {
-  const Objects& objects = All(storage_id);
-  const auto it = objects.find(ObjectKey(namespace_, name));
-  return it == objects.end() ? nullptr : it->second;
+  if (storage_id >= tables_.size() || !tables_[storage_id]) return nullptr;
+  const auto& places = tables_[storage_id]->places;
+  const auto it = places.find(ObjectKey(namespace_, name));
+  return it == places.end() ? nullptr : *it->second;
 }
 
 const Store::Objects& Store::All(uint32_t storage_id) const {
@@ -56,7 +64,7 @@ ObjectPtr Store::Put(uint32_t storage_id, Json object) {
   const uint64_t version = ++version_;
   object.At("metadata").Set("resourceVersion", std::to_string(version));
   ObjectPtr stored = MakeStoredObject(catalog_.At(storage_id), object, version);
-  ObjectPtr& place = table.objects[ObjectKey(stored->namespace_, stored->name)];
+  ObjectPtr& place = Place(table, ObjectKey(stored->namespace_, stored->name));
   Change change{place ? ChangeType::kModified : ChangeType::kAdded, storage_id, version, stored,
                 std::move(place)};
   place = stored;
@@ -69,6 +77,7 @@ ObjectPtr Store::Remove(uint32_t storage_id, std::string_view namespace_, std::s
   const auto it = table.objects.find(ObjectKey(namespace_, name));
   if (it == table.objects.end()) return nullptr;
   const ObjectPtr previous = std::move(it->second);
+  table.places.erase(it->first);
   table.objects.erase(it);
   const uint64_t version = ++version_;
   Json object = previous->Value();

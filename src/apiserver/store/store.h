@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "apiserver/resource.h"
 #include "apiserver/status.h"
 #include "apiserver/store/journal.h"
@@ -93,6 +95,8 @@ class Store {
   };
   struct Table {
     Objects objects;
+    // The same by hash: an object is looked up far more often than a list is made.
+    boost::unordered_flat_map<std::string_view, ObjectPtr*> places;
     std::deque<Change> log;
     uint64_t forgotten = 0;  // the version of the newest change that left the log
     // Shared: a watcher may end its own watch, or another one, while it is called.
@@ -100,6 +104,8 @@ class Store {
   };
 
   Table& At(uint32_t storage_id);
+  // Where the object of that key is, or is to be.
+  static ObjectPtr& Place(Table& table, std::string key);
   void Record(Change change);
   void Publish();
   void Tell(Table& table, const Change& change);

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo up test e2e lint format bench bench-check bench-e2e bench-report soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo up test e2e lint format bench bench-check bench-e2e bench-report bench-up soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -40,6 +40,9 @@ bench: build ## decisions per second, berth-bench's standard set
 
 bench-e2e: build ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
 	@bench/e2e/run $(BENCH)
+
+bench-up: build ## berth up with 5,000 nodes and 50,000 pods: rate, CPU per pod, memory
+	@bench/up/run $(BENCH)
 
 bench-check: build ## instructions per decision against bench/budgets.json
 	@tools/bench-check build/bin/berth-bench

@@ -86,9 +86,10 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
     const Status status = plugin->PreScore(cycle.context(), cycle.state(index), kNoNodes);
     if (status.IsSkip()) {
       skipped_[index] = 1;
-    } else if (!status.Ok()) {
-      return false;
+      continue;
     }
+    if (!status.Ok()) return false;
+    ++cycle.mutable_calls(index).pre_score;
   }
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     const auto& [plugin, index, weight] = profile_.score[i];
@@ -202,6 +203,7 @@ bool ClassCache::Refresh(Cycle& cycle, Entry& entry) {
 bool ClassCache::LookAgain(Cycle& cycle, NodeIndex row) {
   const CycleContext& c = cycle.context();
   ++statistics_.rows;
+  ++rows_asked_;
   if (!c.cluster.Nodes().Contains(row)) {
     nodes_->Remove(row);
     return true;
@@ -309,6 +311,7 @@ bool ClassCache::Build(Cycle& cycle, Entry& entry) {
     }
     nodes_->Put(n, traits_, local_[n]);
   });
+  rows_asked_ = c.cluster.NodeCount();
   entry.premises = premises_;
   entry.answers = 0;
   ++statistics_.builds;
@@ -395,6 +398,8 @@ bool ClassCache::ScoreCells(Cycle& cycle) {
     const Status status = aware.PreScoreAlike(c, state, alike_);
     if (status.IsSkip()) continue;
     if (!status.Ok()) return false;
+    ++cycle.mutable_calls(index).pre_score;
+    cycle.mutable_calls(index).score += count;
     int64_t* scores = column_.MakeDense(one_.Words().size() * kWordBits);
     for (size_t i = 0; i < count; ++i) {
       const NodeIndex n = alike_[i].node;
@@ -408,6 +413,17 @@ bool ClassCache::ScoreCells(Cycle& cycle) {
     if (!AddCellScores(weight)) return false;
   }
   return true;
+}
+
+void ClassCache::CountCalls(Cycle& cycle) const {
+  const size_t cells = nodes_->LiveCells();
+  for (const auto& served : local_filters_) cycle.mutable_calls(served.index).filter += rows_asked_;
+  for (const auto& served : domain_filters_) cycle.mutable_calls(served.index).filter += cells;
+  for (const auto* scores : {&local_scores_, &normalized_scores_}) {
+    for (const size_t i : *scores) {
+      cycle.mutable_calls(profile_.score[i].index).score += rows_asked_;
+    }
+  }
 }
 
 std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& cluster) {
@@ -424,11 +440,27 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& clus
     ++entry.waited;
     return std::nullopt;
   }
+  rows_asked_ = 0;
+  WatchedPoint pre_score(cycle.watch(), Point::kPreScore);
   if (!SortPlugins(cycle) || !CollectPremises(cycle)) return std::nullopt;
+  pre_score.End(Code::kSuccess);
+  WatchedPoint filter(cycle.watch(), Point::kFilter);
   if (!Refresh(cycle, entry) || !LeaveRoom(cycle, cluster) || !FilterCells(cycle)) {
     return std::nullopt;
   }
+  filter.End(Code::kSuccess);
+  WatchedPoint score(cycle.watch(), Point::kScore);
+  const std::optional<ClassAnswer> answer = Answer(cycle);
+  if (!answer) return std::nullopt;
+  if (answer->scored) score.End(Code::kSuccess);
+  CountCalls(cycle);
+  if (++entry.answers % kWeighEvery == 0) LimitMemory(entry);
+  ++statistics_.answers;
+  return answer;
+}
 
+// From the cells that passed: their scores, and the best of them.
+std::optional<ClassAnswer> ClassCache::Answer(Cycle& cycle) {
   ClassAnswer answer;
   for (const AlikeNodes& alike : alike_) answer.feasible_count += alike.count;
   if (answer.feasible_count == 0) return std::nullopt;
@@ -451,8 +483,6 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& clus
     answer.best_count += nodes_->Sets().Count(cells_[i]->Highest());
   }
   if (!answer.scored) answer.total = 0;
-  if (++entry.answers % kWeighEvery == 0) LimitMemory(entry);
-  ++statistics_.answers;
   return answer;
 }
 

@@ -92,6 +92,8 @@ class ClassCache {
   bool ScoreCells(Cycle& cycle);
   bool AddCellScores(int64_t weight);
   bool AddLocal(Cycle& cycle, size_t plugin, std::vector<int64_t>& sums);
+  std::optional<ClassAnswer> Answer(Cycle& cycle);
+  void CountCalls(Cycle& cycle) const;
 
   Entry& EntryFor(const cluster::PodShape& shape);
   static void PutOff(Entry& entry);
@@ -123,6 +125,7 @@ class ClassCache {
   std::vector<AlikeNodes> alike_;       // the same
   std::vector<int64_t> offsets_;        // the same: what normalised scores add
   std::vector<RowSets::Id> best_;
+  uint64_t rows_asked_ = 0;  // by filters and scores of nodes themselves
 
   // Scratch.
   std::vector<uint8_t> skipped_;  // PreScore said Skip, by plugin position

@@ -27,6 +27,7 @@ Status Wrapped(std::string_view what, std::string_view plugin, const Status& sta
 Cycle::Cycle(const Profile& profile, Executor* executor)
     : profile_(profile), executor_(executor), classes_(std::make_unique<ClassCache>(profile)) {
   for (const auto& plugin : profile.Plugins()) states_.push_back(plugin->NewState());
+  calls_.resize(states_.size());
   filter_skipped_.resize(states_.size());
   pre_score_skipped_.resize(states_.size());
   score_skipped_.resize(profile.score.size());
@@ -51,17 +52,27 @@ void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
 // -------------------------------------------------------------------------------------------------------
 
 Status Cycle::RunPreFilter() {
+  WatchedPoint point(watch_, Point::kPreFilter);
+  Status status = AskPreFilters();
+  point.End(status.code());
+  return status;
+}
+
+Status Cycle::AskPreFilters() {
   Status outcome;
   for (const auto& [plugin, index] : profile_.pre_filter) {
     PreFilterResult& result = scratch_restriction_;
     result.all_nodes = true;
     result.node_names.clear();
     result.nodes.clear();
-    Status status = plugin->PreFilter(*context_, states_[index].get(), &result);
+    Status status = Watched(Point::kPreFilter, *plugin, [&, p = plugin, at = index] {
+      return p->PreFilter(*context_, states_[at].get(), &result);
+    });
     if (status.IsSkip()) {
       filter_skipped_[index] = 1;
       continue;
     }
+    ++calls_[index].pre_filter;
     if (!status.Ok()) {
       status.set_plugin(plugin->Name());
       if (status.code() == Code::kUnschedulableAndUnresolvable) {
@@ -120,7 +131,7 @@ Status Cycle::NoNodeLeft() const {
 // --- Filter
 // ----------------------------------------------------------------------------------------------------------
 
-void Cycle::RunFilter(NodeSet& nodes, size_t first_word, size_t end_word) {
+void Cycle::FilterRange(NodeSet& nodes, size_t first_word, size_t end_word) {
   FilterBatch batch(nodes, verdicts_, first_word, end_word);
   for (const auto& [plugin, index] : profile_.filter) {
     if (filter_skipped_[index] != 0) continue;
@@ -129,8 +140,40 @@ void Cycle::RunFilter(NodeSet& nodes, size_t first_word, size_t end_word) {
   }
 }
 
+// To time them, each plugin looks at all nodes before the next one does.
+void Cycle::FilterPluginByPlugin(NodeSet& nodes, size_t first_word, size_t end_word) {
+  for (const auto& [plugin, index] : profile_.filter) {
+    if (filter_skipped_[index] != 0) continue;
+    plugin_watch_->PluginBegan();
+    ForRanges(end_word - first_word, [&, p = plugin, at = index](size_t first, size_t end) {
+      FilterBatch batch(nodes, verdicts_, first_word + first, first_word + end);
+      batch.SetPlugin(at);
+      p->Filter(*context_, states_[at].get(), batch);
+    });
+    const auto words = nodes.Words().subspan(first_word, end_word - first_word);
+    const bool some = std::any_of(words.begin(), words.end(), [](uint64_t w) { return w != 0; });
+    plugin_watch_->PluginEnded(Point::kFilter, plugin->Name(),
+                               some ? Code::kSuccess : Code::kUnschedulable);
+  }
+}
+
+void Cycle::RunFilter(NodeSet& nodes, size_t first_word, size_t end_word) {
+  if (plugin_watch_ != nullptr) return FilterPluginByPlugin(nodes, first_word, end_word);
+  FilterRange(nodes, first_word, end_word);
+}
+
 void Cycle::RunFilter(NodeSet& nodes) {
-  ForRanges(nodes.Words().size(), [&](size_t first, size_t end) { RunFilter(nodes, first, end); });
+  if (plugin_watch_ != nullptr) return FilterPluginByPlugin(nodes, 0, nodes.Words().size());
+  ForRanges(nodes.Words().size(),
+            [&](size_t first, size_t end) { FilterRange(nodes, first, end); });
+}
+
+void Cycle::CountFilters(uint64_t nodes, std::span<const uint32_t> rejected_by) {
+  for (const auto& [plugin, index] : profile_.filter) {
+    if (filter_skipped_[index] != 0) continue;
+    calls_[index].filter += nodes;
+    nodes -= std::min<uint64_t>(nodes, rejected_by[index]);
+  }
 }
 
 // Cuts `words` into cache-sized ranges; spreads them over the executor when there are many.
@@ -168,7 +211,7 @@ bool Cycle::FilterOne(NodeIndex n) {
   const size_t word = n / NodeSet::kWordBits;
   if (one_.Capacity() < context_->cluster.Rows()) one_.Resize(context_->cluster.Rows());
   one_.Insert(n);
-  RunFilter(one_, word, word + 1);
+  FilterRange(one_, word, word + 1);
   const bool feasible = one_.Contains(n);
   one_.Erase(n);
   return feasible;
@@ -200,10 +243,15 @@ std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
 Status Cycle::RunPreScore(const NodeSet& feasible) {
   std::fill(pre_score_skipped_.begin(), pre_score_skipped_.end(), 0);
   for (const auto& [plugin, index] : profile_.pre_score) {
-    const Status status = plugin->PreScore(*context_, states_[index].get(), feasible);
+    const Status status = Watched(Point::kPreScore, *plugin, [&, p = plugin, at = index] {
+      return p->PreScore(*context_, states_[at].get(), feasible);
+    });
     if (status.IsSkip()) {
       pre_score_skipped_[index] = 1;
-    } else if (!status.Ok()) {
+      continue;
+    }
+    ++calls_[index].pre_score;
+    if (!status.Ok()) {
       return Wrapped("PreScore", plugin->Name(), status);
     }
   }
@@ -214,25 +262,45 @@ Status Cycle::RunPreScore(const NodeSet& feasible) {
 }
 
 Status Cycle::RunScore(const NodeSet& feasible) {
-  if (Status status = RunPreScore(feasible); !status.Ok()) return status;
+  WatchedPoint pre_score(watch_, Point::kPreScore);
+  Status status = RunPreScore(feasible);
+  pre_score.End(status.code());
+  if (!status.Ok()) return status;
+  WatchedPoint score(watch_, Point::kScore);
+  AskScores(feasible);
+  Normalize(feasible);
+  status = AddUp(feasible);
+  score.End(status.code());
+  return status;
+}
+
+void Cycle::AskScores(const NodeSet& feasible) {
   // Whole words, so that a kernel may write all 64 scores of one.
   const size_t rows = feasible.Words().size() * NodeSet::kWordBits;
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (score_skipped_[i] != 0) continue;
     const auto& [plugin, index, weight] = profile_.score[i];
     PluginState* state = states_[index].get();
+    if (plugin_watch_ != nullptr) plugin_watch_->PluginBegan();
     if (const auto uniform = plugin->UniformScore(*context_, state, feasible)) {
       raw_[i].SetUniform(*uniform);
-      continue;
+    } else {
+      int64_t* scores = raw_[i].MakeDense(rows);
+      ForRanges(feasible.Words().size(), [&, p = plugin](size_t first, size_t end) {
+        ScoreBatch batch(feasible, scores, first, end);
+        p->Score(*context_, state, batch);
+      });
     }
-    int64_t* scores = raw_[i].MakeDense(rows);
-    ForRanges(feasible.Words().size(), [&, p = plugin](size_t first, size_t end) {
-      ScoreBatch batch(feasible, scores, first, end);
-      p->Score(*context_, state, batch);
-    });
+    if (plugin_watch_ != nullptr) {
+      plugin_watch_->PluginEnded(Point::kScore, plugin->Name(), Code::kSuccess);
+    }
   }
-  Normalize(feasible);
-  return AddUp(feasible);
+}
+
+void Cycle::CountScores(uint64_t nodes) {
+  for (size_t i = 0; i < profile_.score.size(); ++i) {
+    if (score_skipped_[i] == 0) calls_[profile_.score[i].index].score += nodes;
+  }
 }
 
 void Cycle::Normalize(const NodeSet& feasible) {
@@ -241,7 +309,11 @@ void Cycle::Normalize(const NodeSet& feasible) {
     if (score_skipped_[i] != 0 || !plugin->HasNormalize()) continue;
     ScoreColumn& column = keep_raw_ ? normalized_[i] : raw_[i];
     if (keep_raw_) column = raw_[i];
+    if (plugin_watch_ != nullptr) plugin_watch_->PluginBegan();
     plugin->Normalize(*context_, states_[index].get(), feasible, column);
+    if (plugin_watch_ != nullptr) {
+      plugin_watch_->PluginEnded(Point::kNormalize, plugin->Name(), Code::kSuccess);
+    }
   }
 }
 

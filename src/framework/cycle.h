@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "framework/batch.h"
+#include "framework/cycle_watch.h"
 #include "framework/executor.h"
 #include "framework/plugin.h"
 #include "framework/profile.h"
@@ -32,6 +34,22 @@ class Cycle {
   // Starts on `pod`. Both arguments must stay as they are until the cycle is over.
   void Begin(const cluster::Cluster& cluster, const cluster::Pod& pod);
   const CycleContext& context() const { return *context_; }
+
+  // --- For metrics
+  // Who is told of points, and of single plugins besides, from the next Begin on; null: nobody.
+  void set_watch(CycleWatch* watch, bool plugins) {
+    watch_ = watch;
+    plugin_watch_ = plugins ? watch : nullptr;
+  }
+  CycleWatch* watch() const { return watch_; }
+  CycleWatch* plugin_watch() const { return plugin_watch_; }
+  // How often each plugin was asked since the cycle was made, by plugin position.
+  const std::vector<PluginCalls>& calls() const { return calls_; }
+  PluginCalls& mutable_calls(uint8_t plugin) { return calls_[plugin]; }
+  // Filters looked at `nodes` nodes, and each plugin (by position) rejected some of them.
+  void CountFilters(uint64_t nodes, std::span<const uint32_t> rejected_by);
+  // What RunScore asked was about so many nodes.
+  void CountScores(uint64_t nodes);
 
   // --- PreFilter
   // Success, a rejection, or an error. On success `restriction()` says which nodes are worth
@@ -87,6 +105,19 @@ class Cycle {
   ClassCache& classes() { return *classes_; }
 
  private:
+  // Calls `ask`, which gives a Status, and tells who wants to know about plugins.
+  template <class Ask>
+  Status Watched(Point point, const Plugin& plugin, Ask&& ask) {
+    if (plugin_watch_ == nullptr) return ask();
+    plugin_watch_->PluginBegan();
+    Status status = ask();
+    plugin_watch_->PluginEnded(point, plugin.Name(), status.code());
+    return status;
+  }
+  Status AskPreFilters();
+  void FilterRange(NodeSet& nodes, size_t first_word, size_t end_word);
+  void FilterPluginByPlugin(NodeSet& nodes, size_t first_word, size_t end_word);
+  void AskScores(const NodeSet& feasible);
   const ScoreColumn& Normalized(size_t i) const {
     return keep_raw_ && profile_.score[i].plugin->HasNormalize() ? normalized_[i] : raw_[i];
   }
@@ -99,6 +130,9 @@ class Cycle {
 
   const Profile& profile_;
   Executor* executor_;
+  CycleWatch* watch_ = nullptr;
+  CycleWatch* plugin_watch_ = nullptr;
+  std::vector<PluginCalls> calls_;  // by plugin position
   std::optional<CycleContext> context_;
   std::vector<std::unique_ptr<PluginState>>
       states_;  // by plugin position; null where a plugin keeps none

@@ -4,13 +4,31 @@
 
 namespace berth::framework {
 
-Status RunPostFilter(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
-                     PostFilterResult* result) {
+namespace {
+
+// A plugin may filter again and again: that is part of its own time, and no step of the cycle.
+Status Ask(PostFilterPlugin& plugin, Cycle& cycle, cluster::Cluster& cluster,
+           const Diagnosis& diagnosis, PostFilterResult* result) {
+  CycleWatch* const watch = cycle.watch();
+  CycleWatch* const plugin_watch = cycle.plugin_watch();
+  if (plugin_watch != nullptr) plugin_watch->PluginBegan();
+  cycle.set_watch(nullptr, false);
+  Status status = plugin.PostFilter(cycle, cluster, diagnosis, result);
+  cycle.set_watch(watch, plugin_watch != nullptr);
+  if (plugin_watch != nullptr) {
+    plugin_watch->PluginEnded(Point::kPostFilter, plugin.Name(), status.code());
+  }
+  return status;
+}
+
+Status AskAll(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
+              PostFilterResult* result) {
   std::vector<std::string> reasons;
   std::string_view first;
   for (const auto& [plugin, index] : cycle.profile().post_filter) {
     PostFilterResult own;
-    Status status = plugin->PostFilter(cycle, cluster, diagnosis, &own);
+    ++cycle.mutable_calls(index).post_filter;
+    Status status = Ask(*plugin, cycle, cluster, diagnosis, &own);
     status.set_plugin(plugin->Name());
     const bool final_word = status.Ok() || status.code() == Code::kUnschedulableAndUnresolvable;
     if (final_word || own.nomination != PostFilterResult::Nomination::kKeep) {
@@ -26,6 +44,16 @@ Status RunPostFilter(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& d
   }
   Status status(Code::kUnschedulable, std::move(reasons));
   status.set_plugin(first);
+  return status;
+}
+
+}  // namespace
+
+Status RunPostFilter(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
+                     PostFilterResult* result) {
+  WatchedPoint point(cycle.watch(), Point::kPostFilter);
+  Status status = AskAll(cycle, cluster, diagnosis, result);
+  point.End(status.code());
   return status;
 }
 

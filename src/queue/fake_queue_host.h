@@ -66,7 +66,7 @@ class FakeQueueHost : public QueueHost {
     text = it == uid.end() ? "uid-" + std::to_string(pod) : it->second;
     return text;
   }
-  void CountIncoming(QueueName queue, std::string_view event) override {
+  void CountIncoming(PodId, QueueName queue, std::string_view event) override {
     incoming.push_back(std::string(NameOf(queue)) + " " + std::string(event));
   }
 

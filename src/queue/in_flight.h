@@ -58,6 +58,12 @@ class InFlight {
     }
   }
 
+  // Calls fn(event) for all that are kept.
+  template <class Fn>
+  void ForEach(Fn&& fn) const {
+    for (const InFlightEvent& event : events_) fn(event);
+  }
+
  private:
   std::deque<InFlightEvent> events_;
   uint64_t first_number_ = 0;  // of events_.front(), counted from the beginning of time

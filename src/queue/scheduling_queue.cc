@@ -55,6 +55,7 @@ class SchedulingQueue::Impl {
   size_t Count(QueueName queue) const;
 
   const InFlight& in_flight() const { return in_flight_; }
+  const Slots& slots() const { return slots_; }
   QueueHost& host() const { return host_; }
   // Null when the pod is in none of the places.
   Slot* Get(PodId pod) {
@@ -191,7 +192,7 @@ void SchedulingQueue::Impl::Enter(uint32_t slot, Place place) {
 void SchedulingQueue::Impl::Park(uint32_t slot, std::string_view event, const api::Time& at) {
   Slot& s = slots_[slot];
   // Gated pods are counted as unschedulable ones, too: kube-scheduler has no word for them here.
-  if (!IsParked(s)) host_.CountIncoming(QueueName::kUnschedulable, event);
+  if (!IsParked(s)) host_.CountIncoming(s.info.pod, QueueName::kUnschedulable, event);
   Enter(slot, s.info.gated ? Place::kGated : Place::kUnschedulable);
   ++(s.info.gated ? gated_count_ : unschedulable_count_);
   PluginMask listeners = s.info.unschedulable_plugins | s.info.pending_plugins;
@@ -226,7 +227,7 @@ bool SchedulingQueue::Impl::ToActive(uint32_t slot, std::string_view event, bool
   Enter(slot, Place::kActive);
   if (!s.info.initial_attempt) s.info.initial_attempt = at;
   active_.Push(slot);
-  host_.CountIncoming(QueueName::kActive, event);
+  host_.CountIncoming(s.info.pod, QueueName::kActive, event);
   return true;
 }
 
@@ -243,7 +244,7 @@ bool SchedulingQueue::Impl::ToBackoff(uint32_t slot, std::string_view event, con
                               s.info.consecutive_errors_count)
                 .value_or(api::Time{});
   (error ? error_backoff_ : backoff_).Push(slot);
-  host_.CountIncoming(QueueName::kBackoff, event);
+  host_.CountIncoming(s.info.pod, QueueName::kBackoff, event);
   return true;
 }
 
@@ -363,7 +364,7 @@ std::optional<PodId> SchedulingQueue::Impl::Pop(const api::Time& now) {
   if (!CanPop()) return std::nullopt;
   const bool early = active_.empty();
   const uint32_t slot = early ? backoff_.Top() : active_.Top();
-  if (early) host_.CountIncoming(QueueName::kActive, kPopFromBackoff);
+  if (early) host_.CountIncoming(slots_[slot].info.pod, QueueName::kActive, kPopFromBackoff);
   Enter(slot, Place::kInFlight);
   in_flight_.Begin(slot);
   QueuedPod& info = slots_[slot].info;
@@ -572,6 +573,14 @@ bool SchedulingQueue::CanPop() const { return impl_->CanPop(); }
 size_t SchedulingQueue::Count(QueueName queue) const { return impl_->Count(queue); }
 size_t SchedulingQueue::InFlightCount() const { return impl_->in_flight().PodCount(); }
 size_t SchedulingQueue::InFlightEvents() const { return impl_->in_flight().EventCount(); }
+void SchedulingQueue::ForEach(FunctionRef<void(const QueuedPod&, std::string_view)> fn) const {
+  for (const Slot& slot : impl_->slots()) {
+    if (slot.place != Place::kNowhere) fn(slot.info, WordOf(slot.place));
+  }
+}
+void SchedulingQueue::ForEachInFlightEvent(FunctionRef<void(const Event&)> fn) const {
+  impl_->in_flight().ForEach([&](const InFlightEvent& kept) { fn(kept.event); });
+}
 std::string_view SchedulingQueue::WhereIs(PodId pod) const {
   const Slot* slot = impl_->Get(pod);
   return slot == nullptr ? std::string_view{} : WordOf(slot->place);

@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "api/time.h"
+#include "base/function_ref.h"
 #include "cluster/ids.h"
 #include "queue/backoff.h"
 #include "queue/cluster_event.h"
@@ -75,8 +76,8 @@ class QueueHost {
   virtual bool MayHelp(const QueuedPod& pod, PluginId plugin, const Event& event) const = 0;
   virtual int32_t Priority(PodId pod) const = 0;
   virtual std::string_view Uid(PodId pod) const = 0;
-  // For metrics: a pod came into `queue` because of the event called `event`.
-  virtual void CountIncoming(QueueName queue, std::string_view event) = 0;
+  // For metrics: `pod` came into `queue` because of the event called `event`.
+  virtual void CountIncoming(PodId pod, QueueName queue, std::string_view event) = 0;
 };
 
 struct QueueOptions {
@@ -144,6 +145,10 @@ class SchedulingQueue {
   size_t Count(QueueName queue) const;
   size_t InFlightCount() const;
   size_t InFlightEvents() const;
+  // All pods in the queues and in flight, in no order, and where they are (as WhereIs says it).
+  void ForEach(FunctionRef<void(const QueuedPod&, std::string_view)> fn) const;
+  // The events that are kept for pods in flight, in order.
+  void ForEachInFlightEvent(FunctionRef<void(const Event&)> fn) const;
   // Where the pod is, in words, for invariants and dumps: "active", "backoff", "error-backoff",
   // "unschedulable", "gated", "in-flight"; empty when nowhere.
   std::string_view WhereIs(PodId pod) const;

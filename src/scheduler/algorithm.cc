@@ -22,11 +22,15 @@ using framework::Cycle;
 using framework::NodeSet;
 using framework::Verdict;
 
+using RejectedBy = std::array<uint32_t, 256>;  // nodes, by plugin position
+
 // The first error among the verdicts of rejected nodes, in order of text; empty when there is none.
-std::string FirstError(const Cycle& cycle, const NodeSet& rejected) {
+// Counts who rejected them.
+std::string FirstError(const Cycle& cycle, const NodeSet& rejected, RejectedBy* rejected_by) {
   std::string first;
   rejected.ForEach([&](NodeIndex n) {
     const Verdict& verdict = cycle.verdicts()[n];
+    ++(*rejected_by)[verdict.plugin];
     if (verdict.code != Code::kError) return;
     std::string text = fmt::format("{}", fmt::join(cycle.Reasons(verdict), ", "));
     if (first.empty() || text < first) first = std::move(text);
@@ -98,7 +102,9 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
   if (goes_on && !score_always && TryClass(cycle, cluster, decision)) return;
   ResetSets(cluster, decision);
   if (!goes_on) return;
+  framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
   if (!TryNominated(cycle, cluster, decision)) Search(cycle, cluster, decision);
+  filter.End(decision->error.empty() ? Code::kSuccess : Code::kError);
   if (!decision->error.empty()) return;
   if (decision->feasible_count == 0) {
     decision->outcome = Outcome::kUnschedulable;
@@ -112,6 +118,7 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
       return;
     }
     decision->scored = true;
+    cycle.CountScores(decision->feasible_count);
     ChooseBest(cycle, decision);
     decision->total = cycle.TotalScore(decision->best.Nth(0));
   } else {
@@ -143,10 +150,15 @@ bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
 
 bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
   if (!options_.classes || !cycle.context().pod.nominated_node_name.empty()) return false;
+  // A plugin's time is that of a look at all nodes.
+  if (cycle.plugin_watch() != nullptr) return false;
   const size_t nodes = cluster.NodeCount();
   if (NodesToFind(cycle, nodes) < nodes) return false;
   const auto answer = cycle.classes().Find(cycle, cluster);
-  if (!answer) return false;
+  if (!answer) {
+    if (cycle.watch() != nullptr) cycle.watch()->StartedOver();
+    return false;
+  }
   decision->from_class = true;
   decision->feasible_count = answer->feasible_count;
   decision->evaluated_nodes = nodes;
@@ -172,6 +184,7 @@ bool Algorithm::TryNominated(Cycle& cycle, Cluster& cluster, Decision* decision)
   const size_t word = n / NodeSet::kWordBits;
   framework::FilterWithNominated(cycle, cluster, candidates_, word, word + 1);
   ++decision->evaluated_nodes;
+  cycle.CountFilters(1, RejectedBy{});
   if (candidates_.Contains(n)) {
     decision->nominated_first = true;
     decision->feasible.Insert(n);
@@ -195,6 +208,7 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
     diagnosis.absent = framework::Status::Unresolvable(fmt::format(
         "node(s) didn't satisfy plugin(s) [{}]", fmt::join(diagnosis.unschedulable_plugins, " ")));
   }
+  const size_t evaluated_before = decision->evaluated_nodes;
   const size_t wanted = NodesToFind(cycle, candidates);
   if (wanted < candidates) {
     SearchInOrder(cycle, cluster, wanted, decision);
@@ -217,7 +231,9 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
   }
   next_start_ =
       (next_start_ + decision->feasible_count + diagnosis.rejected.Count()) % cluster.NodeCount();
-  decision->error = FirstError(cycle, diagnosis.rejected);
+  RejectedBy rejected_by{};
+  decision->error = FirstError(cycle, diagnosis.rejected, &rejected_by);
+  cycle.CountFilters(decision->evaluated_nodes - evaluated_before, rejected_by);
 }
 
 size_t Algorithm::NodesToFind(const Cycle& cycle, size_t candidates) const {

@@ -69,6 +69,19 @@ bool Engine::Impl::Less(const queue::QueuedPod& a, const queue::QueuedPod& b) co
 }
 
 queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const {
+  const bool timed = observer_ != nullptr && observer_->PreEnqueueBegan();
+  const queue::Gate gate = AskPreEnqueue(pod, first);
+  if (timed) {
+    using framework::Code;
+    const Code code = gate.plugin == queue::kNoPlugin ? Code::kSuccess
+                      : gate.pending                  ? Code::kPending
+                                                      : Code::kUnschedulableAndUnresolvable;
+    observer_->PreEnqueueEnded(runtimes_[pod.profile].profile->Name(), code);
+  }
+  return gate;
+}
+
+queue::Gate Engine::Impl::AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const {
   const auto& plugins = runtimes_[pod.profile].profile->pre_enqueue;
   const auto ask = [&](const framework::Served<framework::PreEnqueuePlugin>& served) {
     const framework::Status status = served.plugin->PreEnqueue(cluster_, cluster_.GetPod(pod.pod));
@@ -94,13 +107,21 @@ PluginMask Engine::Impl::Registered(uint8_t profile, const queue::ClusterEvent& 
 
 bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
                            const queue::Event& event) const {
+  const bool timed = observer_ != nullptr && observer_->HintBegan();
   const auto hint =
       runtimes_[pod.profile].hints->Ask(plugin, cluster_, cluster_.GetPod(pod.pod), event);
-  return !hint || *hint == framework::Hint::kQueue;
+  const bool queues = !hint || *hint == framework::Hint::kQueue;
+  if (timed) {
+    observer_->HintEnded(runtimes_[pod.profile].profile->At(plugin).Name(), event.what.Label(),
+                         !hint    ? "Error"
+                         : queues ? "Queue"
+                                  : "QueueSkip");
+  }
+  return queues;
 }
 
-void Engine::Impl::CountIncoming(queue::QueueName queue, std::string_view event) {
-  if (observer_ != nullptr) observer_->QueueIncoming(queue, event);
+void Engine::Impl::CountIncoming(PodId pod, queue::QueueName queue, std::string_view event) {
+  if (observer_ != nullptr) observer_->QueueIncoming(cluster_.GetPod(pod), queue, event);
 }
 
 // --- Time
@@ -246,6 +267,10 @@ bool Engine::Reject(std::string_view pod_uid, std::string_view plugin, std::stri
 }
 const cluster::Cluster& Engine::GetCluster() const { return impl_->cluster_; }
 const queue::SchedulingQueue& Engine::Queue() const { return *impl_->queue_; }
+size_t Engine::ProfileCount() const { return impl_->runtimes_.size(); }
+const framework::Cycle& Engine::CycleOf(size_t profile) const {
+  return *impl_->runtimes_[profile].cycle;
+}
 size_t Engine::AssumedPods() const { return impl_->AssumedPods(); }
 size_t Engine::AwaitedEffects() const { return impl_->awaited_.size(); }
 size_t Engine::BindingPods() const { return impl_->bindings_.size(); }

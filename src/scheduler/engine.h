@@ -32,6 +32,7 @@
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/effects.h"
+#include "scheduler/observer.h"
 #include "scheduler/profile_set.h"
 
 namespace berth::scheduler {
@@ -62,21 +63,6 @@ struct EngineOptions {
   // Changes results: plugins of the host's own.
   std::vector<ExtraPlugin> extra_plugins = {};
   PlantedBug planted_bug = PlantedBug::kNone;
-};
-
-// Told what happens, for metrics, reports and explanations. Does nothing unless overridden.
-class EngineObserver {
- public:
-  virtual ~EngineObserver() = default;
-  virtual void QueueIncoming(queue::QueueName, std::string_view /*event*/) {}
-  // A scheduling cycle is over. `node` is empty unless the outcome is kScheduled.
-  virtual void Attempted(const cluster::Pod&, Outcome, std::string_view /*node*/,
-                         std::string_view /*message*/) {}
-  // The API server has taken the binding. `info`: attempts, first attempt.
-  virtual void Bound(const PodRef&, std::string_view /*node*/, const queue::QueuedPod& /*info*/,
-                     const api::Time& /*now*/) {}
-  virtual void Preempted(const PodRef& /*preemptor*/, size_t /*victims*/,
-                         std::string_view /*node*/) {}
 };
 
 class Engine {
@@ -126,6 +112,10 @@ class Engine {
   size_t BindingPods() const;
   // Effects whose results the engine waits for.
   size_t AwaitedEffects() const;
+  // By number, in the order of the configuration; its cycle has the plugins and what they were
+  // asked.
+  size_t ProfileCount() const;
+  const framework::Cycle& CycleOf(size_t profile) const;
   // Where the pod is, for dumps: a queue's name, "in-flight", "waiting", "binding", "assumed",
   // "assigned"; empty: the engine does not know it.
   std::string_view WhereIs(std::string_view pod_uid) const;

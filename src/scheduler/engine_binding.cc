@@ -37,6 +37,7 @@ WriteResult::Code CodeOf(EffectResult::Code code) {
 // Goes on as far as possible without waiting. The binding may be gone when this returns.
 void Engine::Impl::ProceedBinding(Binding& binding) {
   if (!binding.waits.empty()) {
+    if (!binding.waiting_since) binding.waiting_since = now_;
     binding.stage = Binding::Stage::kWaiting;
     api::Time first = binding.waits.front().deadline;
     for (const Binding::Wait& wait : binding.waits) first = std::min(first, wait.deadline);
@@ -46,8 +47,30 @@ void Engine::Impl::ProceedBinding(Binding& binding) {
   // From here on the pod cannot be found unschedulable any more, so no event needs to be kept for
   // it.
   if (binding.pod != cluster::kNoPod) queue_->Done(binding.pod);
+  PermitOver(binding, framework::Code::kSuccess);
   binding.stage = Binding::Stage::kPreBind;
+  PointBegan(binding, framework::Point::kPreBind);
   NextPreBind(binding);
+}
+
+// --- What the observer is told
+
+void Engine::Impl::PermitOver(Binding& binding, framework::Code code) {
+  if (!binding.waiting_since || observer_ == nullptr) return;
+  observer_->PermitWaited(code, now_.UnixNano() - binding.waiting_since->UnixNano());
+  binding.waiting_since.reset();
+}
+
+void Engine::Impl::PointBegan(const Binding& binding, framework::Point point) {
+  if (binding.watched) observer_->BindingPointBegan(binding.ref, point);
+}
+
+void Engine::Impl::PointEnded(const Binding& binding, framework::Point point, uint8_t plugin,
+                              framework::Code code) {
+  if (!binding.watched) return;
+  const framework::Profile& profile = *runtimes_[binding.profile].profile;
+  const bool known = plugin < profile.Plugins().size();
+  observer_->BindingPointEnded(binding.ref, point, known ? profile.At(plugin).Name() : "", code);
 }
 
 bool Engine::Impl::Allow(std::string_view pod_uid, std::string_view plugin) {
@@ -120,6 +143,10 @@ void Engine::Impl::NextPreBind(Binding& binding) {
       case PreBindStep::Kind::kFail: {
         const std::string_view plugin = runtimes_[binding.profile].profile->At(task.plugin).Name();
         const bool rejected = framework::IsRejected(step.failure.code());
+        PointEnded(binding, framework::Point::kPreBind, task.plugin, step.failure.code());
+        if (observer_ != nullptr && !rejected) {
+          observer_->PluginFailed(framework::Point::kPreBind, plugin);
+        }
         BindingFailed(binding, rejected,
                       rejected ? step.failure.Message()
                                : fmt::format("running PreBind plugin \"{}\": {}", plugin,
@@ -174,6 +201,8 @@ void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
 
 void Engine::Impl::SendBind(Binding& binding) {
   binding.stage = Binding::Stage::kBind;
+  PointEnded(binding, framework::Point::kPreBind, queue::kNoPlugin, framework::Code::kSuccess);
+  PointBegan(binding, framework::Point::kBind);
   const cluster::Pod& pod = *binding.snapshot;
   const framework::CycleContext context{cluster_, pod, *pod.shape};
   for (const auto& [plugin, index] : runtimes_[binding.profile].profile->bind) {
@@ -187,6 +216,7 @@ void Engine::Impl::SendBind(Binding& binding) {
       return;
     }
     binding.binder = index;
+    if (observer_ != nullptr) observer_->BindBegan(binding.ref, binding.node_name);
     EmitAwaited(BindPod{binding.ref, binding.node_name},
                 {Awaited::For::kBinding, binding.ref.uid, 0, 0});
     return;
@@ -257,14 +287,17 @@ void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
 // The API server has the binding; the watch will show it.
 void Engine::Impl::Bound(Binding& binding) {
   const framework::Profile& profile = *runtimes_[binding.profile].profile;
+  PointEnded(binding, framework::Point::kBind, binding.binder, framework::Code::kSuccess);
   Record(binding.ref, std::nullopt, "Normal", "Scheduled", "Binding",
          fmt::format("Successfully assigned {}/{} to {}", binding.ref.namespace_, binding.ref.name,
                      binding.node_name),
          profile.Name());
-  if (observer_ != nullptr) observer_->Bound(binding.ref, binding.node_name, binding.info, now_);
+  PointBegan(binding, framework::Point::kPostBind);
   for (const auto& [plugin, index] : profile.post_bind) {
     plugin->PostBind(cluster_, *binding.snapshot, binding.node);
   }
+  PointEnded(binding, framework::Point::kPostBind, queue::kNoPlugin, framework::Code::kSuccess);
+  if (observer_ != nullptr) observer_->Bound(binding.ref, binding.node_name, binding.info, now_);
   const PodId id = binding.pod;
   const PodSnapshot snapshot = binding.snapshot;
   bindings_.erase(snapshot->uid);
@@ -298,6 +331,10 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
   const std::unique_ptr<Binding> failed = std::move(it->second);
   bindings_.erase(it);
   const bool waited = failed->stage == Binding::Stage::kWaiting;
+  PermitOver(*failed, framework::Code::kUnschedulable);
+  if (failed->stage == Binding::Stage::kBind || failed->stage == Binding::Stage::kConfirm) {
+    PointEnded(*failed, framework::Point::kBind, failed->binder, framework::Code::kError);
+  }
 
   const cluster::Pod& as_assumed = *failed->snapshot;
   const framework::CycleContext context{cluster_, as_assumed, *as_assumed.shape};
@@ -308,9 +345,11 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
     }
   }
   const auto& reserve = runtimes_[failed->profile].profile->reserve;
+  PointBegan(*failed, framework::Point::kUnreserve);
   for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
     back->plugin->Unreserve(context, nullptr, failed->node);
   }
+  PointEnded(*failed, framework::Point::kUnreserve, queue::kNoPlugin, framework::Code::kSuccess);
   failed->tasks.clear();
 
   const PodId id = failed->pod;

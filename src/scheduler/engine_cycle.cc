@@ -55,7 +55,7 @@ void Engine::Impl::Attempt(PodId id) {
     queue_->Done(id);
     return;
   }
-  algorithm_.Schedule(*runtime.cycle, cluster_, pod, &decision_);
+  Decide(id, runtime);
   switch (decision_.outcome) {
     case Outcome::kScheduled:
       Commit(id, runtime, decision_.node);
@@ -67,10 +67,33 @@ void Engine::Impl::Attempt(PodId id) {
       Failure failure;
       failure.rejected = cluster_.NodeCount() == 0;  // "no nodes available" is no fault of ours
       failure.message = decision_.error;
+      if (interest_.points) observer_->AlgorithmEnded();
+      ReportFilterErrors(*runtime.cycle);
       Fail(id, failure);
       break;
     }
   }
+}
+
+void Engine::Impl::Decide(PodId id, ProfileRuntime& runtime) {
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  if (observer_ == nullptr) {
+    algorithm_.Schedule(*runtime.cycle, cluster_, pod, &decision_);
+    return;
+  }
+  interest_ = observer_->CycleBegan(pod, runtime.profile->Name(), RecordOf(id).profile);
+  runtime.cycle->set_watch(interest_.points ? observer_ : nullptr, interest_.plugins);
+  algorithm_.Schedule(*runtime.cycle, cluster_, pod, &decision_, interest_.scores);
+  if (interest_.decision || interest_.scores) observer_->Decided(pod, decision_, *runtime.cycle);
+}
+
+void Engine::Impl::ReportFilterErrors(const framework::Cycle& cycle) {
+  if (observer_ == nullptr) return;
+  decision_.diagnosis.rejected.ForEach([&](NodeIndex n) {
+    const framework::Verdict& verdict = cycle.verdicts()[n];
+    if (verdict.code != framework::Code::kError || verdict.plugin == framework::kNoPlugin) return;
+    observer_->PluginFailed(framework::Point::kFilter, cycle.profile().At(verdict.plugin).Name());
+  });
 }
 
 // No node fits: asks for room, and waits.
@@ -86,6 +109,7 @@ void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
     failure.nomination = result.nomination;
     failure.nominated_node = result.nominated_node;
   }
+  if (interest_.points) observer_->AlgorithmEnded();
   failure.message = framework::FitErrorMessage(*runtime.cycle, decision_.diagnosis);
   failure.unschedulable = runtime.MaskOf(decision_.diagnosis.unschedulable_plugins);
   failure.pending = runtime.MaskOf(decision_.diagnosis.pending_plugins);
@@ -100,12 +124,10 @@ void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
 
 void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   framework::Cycle& cycle = *runtime.cycle;
+  if (interest_.points) observer_->AlgorithmEnded();
   Assume(id, runtime, node);
-  for (const auto& [plugin, index] : runtime.profile->reserve) {
-    Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
-    if (status.Ok()) continue;
-    status.set_plugin(plugin->Name());
-    TakeBack(id, runtime, node, status, "Reserve");
+  if (const Status reserved = RunReserve(runtime, node); !reserved.Ok()) {
+    TakeBack(id, runtime, node, reserved, "Reserve");
     return;
   }
   auto binding = std::make_unique<Binding>();
@@ -114,8 +136,13 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   binding->node = node;
   binding->node_name = cluster_.NodeName(node);
   binding->profile = RecordOf(id).profile;
+  binding->watched = interest_.points;
   binding->info = *queue_->FindInFlight(id);
+  framework::WatchedPoint permit(cycle.watch(), framework::Point::kPermit);
   const Status permitted = RunPermit(runtime, node, binding.get());
+  permit.End(!permitted.Ok()          ? permitted.code()
+             : binding->waits.empty() ? framework::Code::kSuccess
+                                      : framework::Code::kWait);
   if (!permitted.Ok()) {
     TakeBack(id, runtime, node, permitted, "Permit");
     return;
@@ -136,6 +163,28 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
     queue_->Add(id, begun.profile, now_);
   }
   ProceedBinding(begun);
+}
+
+Status Engine::Impl::RunReserve(ProfileRuntime& runtime, NodeIndex node) {
+  framework::Cycle& cycle = *runtime.cycle;
+  framework::WatchedPoint point(cycle.watch(), framework::Point::kReserve);
+  framework::CycleWatch* const watch = cycle.plugin_watch();
+  for (const auto& [plugin, index] : runtime.profile->reserve) {
+    if (watch != nullptr) watch->PluginBegan();
+    Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
+    if (watch != nullptr) {
+      watch->PluginEnded(framework::Point::kReserve, plugin->Name(), status.code());
+    }
+    if (status.Ok()) continue;
+    status.set_plugin(plugin->Name());
+    point.End(status.code());
+    if (observer_ != nullptr && !framework::IsRejected(status.code())) {
+      observer_->PluginFailed(framework::Point::kReserve, plugin->Name());
+    }
+    return status;
+  }
+  point.End(framework::Code::kSuccess);
+  return {};
 }
 
 // What stands before the binding may take long: others are told where the pod is expected.
@@ -177,9 +226,11 @@ void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, c
                             std::string_view point) {
   framework::Cycle& cycle = *runtime.cycle;
   const auto& reserve = runtime.profile->reserve;
+  framework::WatchedPoint unreserve(cycle.watch(), framework::Point::kUnreserve);
   for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
     back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
   }
+  unreserve.End(framework::Code::kSuccess);
   cluster_.Unplace(id);
   cluster_.MutablePod(id).node_name.clear();
   Failure failure;

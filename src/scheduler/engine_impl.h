@@ -83,10 +83,12 @@ struct Binding {
   NodeIndex node = cluster::kNoNode;
   std::string node_name;
   uint8_t profile = 0;
+  bool watched = false;  // the observer wants to know of its points
   queue::QueuedPod info;
 
   Stage stage = Stage::kPreBind;
   std::vector<Wait> waits;
+  std::optional<api::Time> waiting_since;
   std::vector<Task> tasks;
   size_t task = 0;  // the one at work; those before are done, and kept for Undo
   std::vector<framework::ApiWrite> writes;
@@ -158,7 +160,8 @@ class Engine::Impl final : public queue::QueueHost {
                const queue::Event& event) const override;
   int32_t Priority(PodId pod) const override { return cluster_.GetPod(pod).shape->priority; }
   std::string_view Uid(PodId pod) const override { return cluster_.GetPod(pod).uid; }
-  void CountIncoming(queue::QueueName queue, std::string_view event) override;
+  void CountIncoming(PodId pod, queue::QueueName queue, std::string_view event) override;
+  queue::Gate AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const;
 
   // --- Time (engine.cc)
   void AdvanceTo(const api::Time& now);
@@ -168,6 +171,8 @@ class Engine::Impl final : public queue::QueueHost {
   // --- Objects (engine_objects.cc)
   void Upsert(api::Object object);
   void Delete(const api::Object& object);
+  bool EventBegan();
+  void EventEnded();
   void Replace(std::string_view kind, std::vector<api::Object> objects);
   void UpsertPod(const api::Pod& pod);
   void AddPod(const api::Pod& pod);
@@ -195,6 +200,9 @@ class Engine::Impl final : public queue::QueueHost {
   void NominateBeforeBinding(const Binding& binding);
   void NoFit(PodId id, ProfileRuntime& runtime);
   void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
+  void Decide(PodId id, ProfileRuntime& runtime);
+  void ReportFilterErrors(const framework::Cycle& cycle);
+  framework::Status RunReserve(ProfileRuntime& runtime, NodeIndex node);
   framework::Status RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding);
   void TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, const framework::Status& status,
                 std::string_view point);
@@ -217,6 +225,10 @@ class Engine::Impl final : public queue::QueueHost {
   void Bound(Binding& binding);
   void BindingFailed(Binding& binding, bool rejected, std::string message, uint8_t plugin);
   void WakeBinding(Binding& binding);
+  void PermitOver(Binding& binding, framework::Code code);
+  void PointBegan(const Binding& binding, framework::Point point);
+  void PointEnded(const Binding& binding, framework::Point point, uint8_t plugin,
+                  framework::Code code);
   void ExpireAssumed(const std::string& uid);
   bool Allow(std::string_view pod_uid, std::string_view plugin);
   bool Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message);
@@ -260,7 +272,9 @@ class Engine::Impl final : public queue::QueueHost {
   std::unique_ptr<queue::SchedulingQueue> queue_;
   Algorithm algorithm_;
   Decision decision_;
-  int32_t planted_ = 0;  // how often a planted bug could have struck
+  CycleInterest interest_;             // of the cycle that runs
+  queue::ClusterEvent handled_event_;  // of the object that is being taken up
+  int32_t planted_ = 0;                // how often a planted bug could have struck
 
   std::vector<PodRecord> records_;
   // The distinct lists of condition types that pods have; there are few. The first is empty.

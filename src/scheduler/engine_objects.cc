@@ -93,12 +93,25 @@ std::string NameKey(std::string_view namespace_, std::string_view name) {
 
 void Engine::Impl::Move(queue::ClusterEvent what, queue::EventObject old_object,
                         queue::EventObject new_object) {
+  if (handled_event_.action == 0) handled_event_ = what;
   queue_->Move({what, std::move(old_object), std::move(new_object)}, now_);
 }
 
 // --- All kinds
 
+// An object's change is taken up between these two. The first thing that comes of it names it.
+bool Engine::Impl::EventBegan() {
+  handled_event_ = {};
+  return observer_ != nullptr && observer_->EventBegan();
+}
+
+void Engine::Impl::EventEnded() {
+  const bool handled = handled_event_.action != 0;
+  observer_->EventEnded(handled ? handled_event_.Label() : std::string());
+}
+
 void Engine::Impl::Upsert(api::Object object) {
+  const bool timed = EventBegan();
   std::visit(
       [this]<class T>(T& value) {
         if constexpr (std::is_same_v<T, api::Pod>) {
@@ -110,9 +123,11 @@ void Engine::Impl::Upsert(api::Object object) {
         }
       },
       object);
+  if (timed) EventEnded();
 }
 
 void Engine::Impl::Delete(const api::Object& object) {
+  const bool timed = EventBegan();
   std::visit(
       [this]<class T>(const T& value) {
         if constexpr (std::is_same_v<T, api::Pod>) {
@@ -125,6 +140,7 @@ void Engine::Impl::Delete(const api::Object& object) {
         }
       },
       object);
+  if (timed) EventEnded();
 }
 
 void Engine::Impl::Replace(std::string_view kind, std::vector<api::Object> objects) {
@@ -314,6 +330,7 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
     return;
   }
   record.profile = profile;
+  handled_event_ = {EventResource::kUnschedulablePod, queue::kAdd};
   NoteConditions(record, pod);
   if (!pod.status.nominated_node_name.empty()) {
     cluster_.MutableNominations().Set(id,
@@ -348,6 +365,7 @@ void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod) {
 
 void Engine::Impl::PendingUpdated(PodId id, const api::Pod& pod) {
   PodRecord& record = RecordOf(id);
+  handled_event_ = {EventResource::kUnschedulablePod, queue::kUpdate};
   NoteConditions(record, pod);
   if (cluster_.GetPod(id).node != cluster::kNoNode) {  // assumed: its node was chosen for what it
     record.newer = std::make_unique<api::Pod>(pod);    // was
@@ -393,6 +411,7 @@ void Engine::Impl::DeletePod(PodId id) {
     return;
   }
   pod_of_name_.erase(NameKey(old->namespace_(), old->name));
+  handled_event_ = {EventResource::kUnschedulablePod, queue::kDelete};
   record.deleted = true;
   Binding* binding = FindBinding(old->uid);
   if (binding != nullptr) {

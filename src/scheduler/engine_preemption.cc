@@ -177,6 +177,7 @@ void Engine::Impl::VictimDone(uint64_t id, size_t victim, bool ok) {
 void Engine::Impl::FinishPreemption(uint64_t id) {
   const Preemption finished = std::move(preemptions_[id]);
   preemptions_.erase(id);
+  if (observer_ != nullptr) observer_->PreemptionEnded(finished.preemptor, !finished.failed);
   const PodId preemptor = cluster_.FindPod(finished.preemptor.uid);
   if (preemptor == cluster::kNoPod) return;
   cluster_.MutablePod(preemptor).preempting = false;

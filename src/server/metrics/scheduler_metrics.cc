@@ -1,12 +1,14 @@
 #include "server/metrics/scheduler_metrics.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 
 namespace berth::server {
 namespace {
 
 using framework::Code;
+using framework::Point;
 using scheduler::Outcome;
 
 int64_t SteadyNs() {
@@ -240,16 +242,40 @@ uint32_t SchedulerMetrics::NextWeight(uint32_t& seen) {
   return kSampling;
 }
 
-void SchedulerMetrics::QueueIncoming(queue::QueueName queue, std::string_view event) {
+bool SchedulerMetrics::Begin(Timer& timer, uint32_t& seen) {
+  timer.weight = NextWeight(seen);
+  if (timer.weight == 0) return false;
+  timer.began_ns = Now();
+  return true;
+}
+
+std::string_view SchedulerMetrics::ProfileName(uint8_t number) const {
+  return number < profiles_.size() ? std::string_view(profiles_[number]) : "";
+}
+
+void SchedulerMetrics::QueueIncoming(const cluster::Pod&, queue::QueueName queue,
+                                     std::string_view event) {
   incoming_.Of({queue::NameOf(queue), event}).OwnAdd();
 }
 
-int SchedulerMetrics::CycleBegan(const cluster::Pod&, std::string_view profile) {
-  profile_ = profile;
+// --- Cycles
+
+scheduler::CycleInterest SchedulerMetrics::CycleBegan(const cluster::Pod&, std::string_view profile,
+                                                      uint8_t profile_number) {
+  profile_ = profile_number;
+  if (profile_number >= profiles_.size()) profiles_.resize(profile_number + size_t{1});
+  if (profiles_[profile_number] != profile) profiles_[profile_number] = profile;  // a new config
+  FlushSteps();
+  steps_.clear();
   cycle_.weight = NextWeight(cycles_);
-  if (cycle_.weight == 0) return kNothing;
+  if (time_next_) cycle_.weight = std::max<uint32_t>(cycle_.weight, 1);
+  time_next_ = false;
+  plugins_ = false;
+  if (cycle_.weight == 0) return {};
+  plugins_ = cycle_.weight == 1 && timed_cycles_++ % kPluginsSampling == 0;
+  steps_weight_ = cycle_.weight;
   cycle_.began_ns = Now();
-  return timed_cycles_++ % kPluginsSampling == 0 ? kPlugins : kPoints;
+  return {.points = true, .plugins = plugins_};
 }
 
 void SchedulerMetrics::AlgorithmEnded() {
@@ -257,24 +283,32 @@ void SchedulerMetrics::AlgorithmEnded() {
   algorithm_duration_->OwnObserve(Since(cycle_.began_ns), cycle_.weight);
 }
 
-void SchedulerMetrics::PointBegan(std::string_view) { point_ = {Now(), cycle_.weight}; }
+void SchedulerMetrics::PointBegan(Point) { point_began_ns_ = Now(); }
 
-void SchedulerMetrics::PointEnded(std::string_view point, Code code) {
-  if (point_.weight == 0) return;
-  point_duration_.Of({point, framework::CodeName(code), profile_})
-      .OwnObserve(Since(point_.began_ns), point_.weight);
+void SchedulerMetrics::PointEnded(Point point, Code code) {
+  steps_.push_back({point, code, Now() - point_began_ns_});
 }
 
-void SchedulerMetrics::PluginBegan() { plugin_.began_ns = Now(); }
-
-void SchedulerMetrics::PluginEnded(std::string_view point, std::string_view plugin, Code code) {
-  plugin_duration_.Of({plugin, point, framework::CodeName(code)})
-      .OwnObserve(Since(plugin_.began_ns));
+void SchedulerMetrics::StartedOver() {
+  while (!steps_.empty() && steps_.back().point != Point::kPreFilter) steps_.pop_back();
 }
 
-void SchedulerMetrics::PluginEvaluated(std::string_view point, std::string_view plugin,
-                                       std::string_view profile, uint64_t times) {
-  evaluations_.Of({plugin, point, profile}).OwnAdd(static_cast<double>(times));
+void SchedulerMetrics::FlushSteps() {
+  if (steps_weight_ == 0) return;
+  for (const Step& step : steps_) {
+    point_duration_
+        .Of({framework::PointName(step.point), framework::CodeName(step.code),
+             ProfileName(profile_)})
+        .OwnObserve(static_cast<double>(step.took_ns) * 1e-9, steps_weight_);
+  }
+  steps_weight_ = 0;
+}
+
+void SchedulerMetrics::PluginBegan() { plugin_began_ns_ = Now(); }
+
+void SchedulerMetrics::PluginEnded(Point point, std::string_view plugin, Code code) {
+  plugin_duration_.Of({plugin, framework::PointName(point), framework::CodeName(code)})
+      .OwnObserve(Since(plugin_began_ns_));
 }
 
 void SchedulerMetrics::CountAttempt(std::string_view result, std::string_view profile,
@@ -286,16 +320,17 @@ void SchedulerMetrics::CountAttempt(std::string_view result, std::string_view pr
 
 void SchedulerMetrics::Attempted(const cluster::Pod& pod, Outcome outcome, std::string_view,
                                  std::string_view) {
+  FlushSteps();
   // What was decided counts as scheduled only once it is bound.
   if (outcome == Outcome::kScheduled) {
-    if (cycle_.weight != 0) binding_since_[pod.uid] = cycle_;
+    if (cycle_.weight != 0) binding_since_[pod.uid] = {cycle_, 0, profile_, plugins_};
     cycle_.weight = 0;
     return;
   }
   Timer timer = cycle_;
   const auto bound = binding_since_.find(pod.uid);
   if (bound != binding_since_.end()) {  // it is the binding that failed
-    timer = bound->second;
+    timer = bound->second.cycle;
     binding_since_.erase(bound);
   } else {
     cycle_.weight = 0;
@@ -303,24 +338,54 @@ void SchedulerMetrics::Attempted(const cluster::Pod& pod, Outcome outcome, std::
   CountAttempt(ResultOf(outcome), pod.shape->source.spec.scheduler_name, timer);
 }
 
+// --- Bindings
+
+void SchedulerMetrics::BindingPointBegan(const scheduler::PodRef& pod, Point) {
+  const auto bind = binding_since_.find(pod.uid);
+  if (bind != binding_since_.end()) bind->second.point_began_ns = Now();
+}
+
+void SchedulerMetrics::BindingPointEnded(const scheduler::PodRef& pod, Point point,
+                                         std::string_view plugin, Code code) {
+  const auto found = binding_since_.find(pod.uid);
+  if (found == binding_since_.end()) return;
+  const Bind& bind = found->second;
+  const double took = Since(bind.point_began_ns);
+  const std::string_view name = framework::PointName(point);
+  const std::string_view status = framework::CodeName(code);
+  point_duration_.Of({name, status, ProfileName(bind.profile)}).OwnObserve(took, bind.cycle.weight);
+  if (bind.plugins && !plugin.empty()) {
+    plugin_duration_.Of({plugin, name, status}).OwnObserve(took);
+  }
+}
+
 void SchedulerMetrics::Bound(const scheduler::PodRef& pod, std::string_view,
                              const queue::QueuedPod& info, const api::Time& now) {
   Timer timer;
-  const auto began = binding_since_.find(pod.uid);
-  if (began != binding_since_.end()) {
-    timer = began->second;
-    binding_since_.erase(began);
+  if (!binding_since_.empty()) {
+    const auto began = binding_since_.find(pod.uid);
+    if (began != binding_since_.end()) {
+      timer = began->second.cycle;
+      binding_since_.erase(began);
+    }
   }
-  const std::string_view profile =
-      info.profile < profiles_.size() ? std::string_view(profiles_[info.profile]) : "";
-  CountAttempt("scheduled", profile, timer);
+  CountAttempt("scheduled", ProfileName(info.profile), timer);
   pod_attempts_->OwnObserve(info.attempts);
-  if (info.initial_attempt) {
-    const double waited =
-        static_cast<double>(now.UnixNano() - info.initial_attempt->UnixNano()) * 1e-9;
-    sli_duration_.Of({AttemptsLabel(info.attempts)}).OwnObserve(std::max(waited, 0.0));
-  }
+  if (!info.initial_attempt) return;
+  const double waited =
+      static_cast<double>(now.UnixNano() - info.initial_attempt->UnixNano()) * 1e-9;
+  const auto attempts = static_cast<size_t>(std::clamp(info.attempts, 0, 15));
+  Histogram* few = attempts < sli_by_attempts_.size() ? sli_by_attempts_[attempts] : nullptr;
+  if (few == nullptr) few = &sli_duration_.Of({AttemptsLabel(info.attempts)});
+  if (attempts < sli_by_attempts_.size()) sli_by_attempts_[attempts] = few;
+  few->OwnObserve(std::max(waited, 0.0));
 }
+
+void SchedulerMetrics::PermitWaited(Code code, int64_t waited_ns) {
+  permit_wait_.Of({framework::CodeName(code)}).OwnObserve(static_cast<double>(waited_ns) * 1e-9);
+}
+
+// --- Preemption
 
 void SchedulerMetrics::Preempted(const scheduler::PodRef& preemptor, size_t victims,
                                  std::string_view) {
@@ -337,60 +402,121 @@ void SchedulerMetrics::PreemptionEnded(const scheduler::PodRef& preemptor, bool 
   preempting_since_.erase(began);
 }
 
-void SchedulerMetrics::PermitWaited(Code code, int64_t waited_ns) {
-  permit_wait_.Of({framework::CodeName(code)}).OwnObserve(static_cast<double>(waited_ns) * 1e-9);
-}
-
-bool SchedulerMetrics::HintBegan() {
-  hint_.weight = NextWeight(hints_);
-  if (hint_.weight == 0) return false;
-  hint_.began_ns = Now();
-  return true;
-}
+// --- Hints, events, gates, volumes
 
 void SchedulerMetrics::HintEnded(std::string_view plugin, std::string_view event,
                                  std::string_view hint) {
   hint_duration_.Of({plugin, event, hint}).OwnObserve(Since(hint_.began_ns), hint_.weight);
 }
 
-bool SchedulerMetrics::EventBegan() {
-  event_.weight = NextWeight(events_);
-  if (event_.weight == 0) return false;
-  event_.began_ns = Now();
-  return true;
-}
-
 void SchedulerMetrics::EventEnded(std::string_view event) {
+  if (event.empty()) return;
   event_duration_.Of({event}).OwnObserve(Since(event_.began_ns), event_.weight);
 }
 
-void SchedulerMetrics::VolumeStageFailed(std::string_view operation) {
+void SchedulerMetrics::PreEnqueueEnded(std::string_view profile, Code code) {
+  point_duration_.Of({framework::PointName(Point::kPreEnqueue), framework::CodeName(code), profile})
+      .OwnObserve(Since(pre_enqueue_.began_ns), pre_enqueue_.weight);
+}
+
+void SchedulerMetrics::PluginFailed(Point point, std::string_view plugin) {
+  if (plugin != "VolumeBinding") return;
+  const std::string_view operation = point == Point::kFilter    ? "predicate"
+                                     : point == Point::kReserve ? "assume"
+                                                                : "bind";
   volume_errors_.Of({operation}).OwnAdd();
 }
 
+// --- A scrape
+
 void SchedulerMetrics::Refresh(const scheduler::Engine& engine) {
-  for (size_t i = 0; i < queue::kQueueNames; ++i) {
-    pending_[i]->Set(static_cast<double>(engine.PendingPods(static_cast<queue::QueueName>(i))));
-  }
-  const cluster::Cluster& cluster = engine.GetCluster();
+  FlushSteps();
+  RefreshQueues(engine);
+  RefreshUnschedulable(engine);
+  RefreshInflight(engine.Queue());
+  RefreshCalls(engine);
+  ForgetOld();
+  cycles_ = 0;
+  hints_ = 0;
+  events_ = 0;
+  pre_enqueues_ = 0;
+}
+
+void SchedulerMetrics::RefreshQueues(const scheduler::Engine& engine) {
   size_t pending = engine.Queue().InFlightCount();
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
-    pending += engine.PendingPods(static_cast<queue::QueueName>(i));
+    const size_t pods = engine.PendingPods(static_cast<queue::QueueName>(i));
+    pending_[i]->Set(static_cast<double>(pods));
+    pending += pods;
   }
+  const cluster::Cluster& cluster = engine.GetCluster();
   const size_t all = cluster.PodCountTotal();
   cache_assumed_->Set(static_cast<double>(engine.AssumedPods()));
   cache_pods_->Set(static_cast<double>(all > pending ? all - pending : 0));
   cache_nodes_->Set(static_cast<double>(cluster.NodeCount()));
   binding_->Set(static_cast<double>(engine.BindingPods()));
+}
+
+void SchedulerMetrics::RefreshUnschedulable(const scheduler::Engine& engine) {
   unschedulable_.ForEach([](Gauge& gauge) { gauge.Set(0); });
-  inflight_.ForEach([](Gauge& gauge) { gauge.Set(0); });
-  if (engine.Queue().InFlightCount() > 0) {
-    SetInflightEvents("PodPopped", engine.Queue().InFlightCount());
+  std::vector<std::array<size_t, 64>> pods(engine.ProfileCount());
+  engine.Queue().ForEach([&](const queue::QueuedPod& pod, std::string_view) {
+    for (uint64_t rest = pod.unschedulable_plugins | pod.pending_plugins; rest != 0;
+         rest &= rest - 1) {
+      ++pods[pod.profile][static_cast<size_t>(std::countr_zero(rest))];
+    }
+  });
+  for (size_t p = 0; p < pods.size(); ++p) {
+    const framework::Profile& profile = engine.CycleOf(p).profile();
+    const size_t plugins = std::min<size_t>(64, profile.Plugins().size());
+    for (size_t i = 0; i < plugins; ++i) {
+      if (pods[p][i] == 0) continue;
+      unschedulable_.Of({profile.Plugins()[i]->Name(), profile.Name()})
+          .Set(static_cast<double>(pods[p][i]));
+    }
   }
-  ForgetOld();
-  cycles_ = 0;
-  hints_ = 0;
-  events_ = 0;
+}
+
+void SchedulerMetrics::RefreshInflight(const queue::SchedulingQueue& queue) {
+  inflight_.ForEach([](Gauge& gauge) { gauge.Set(0); });
+  if (queue.InFlightCount() > 0) {
+    inflight_.Of({"PodPopped"}).Set(static_cast<double>(queue.InFlightCount()));
+  }
+  queue.ForEachInFlightEvent(
+      [&](const queue::Event& event) { inflight_.Of({event.what.Label()}).OwnAdd(1); });
+}
+
+void SchedulerMetrics::RefreshCalls(const scheduler::Engine& engine) {
+  calls_before_.resize(engine.ProfileCount());
+  for (size_t p = 0; p < engine.ProfileCount(); ++p) {
+    CountCalls(engine.CycleOf(p), calls_before_[p]);
+  }
+}
+
+void SchedulerMetrics::CountCalls(const framework::Cycle& cycle,
+                                  std::vector<framework::PluginCalls>& before) {
+  const framework::Profile& profile = cycle.profile();
+  const auto& calls = cycle.calls();
+  before.resize(calls.size());
+  // What was asked since; another engine starts from 0.
+  const auto since = [](uint64_t now, uint64_t last) { return now >= last ? now - last : now; };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const std::string_view plugin = profile.Plugins()[i]->Name();
+    const auto count = [&](Point point, uint64_t times) {
+      if (times == 0) return;
+      evaluations_.Of({plugin, framework::PointName(point), profile.Name()})
+          .OwnAdd(static_cast<double>(times));
+    };
+    count(Point::kPreFilter, since(calls[i].pre_filter, before[i].pre_filter));
+    count(Point::kFilter, since(calls[i].filter, before[i].filter));
+    count(Point::kPreScore, since(calls[i].pre_score, before[i].pre_score));
+    count(Point::kScore, since(calls[i].score, before[i].score));
+    if (plugin == "DefaultPreemption") {
+      preemption_attempts_->OwnAdd(
+          static_cast<double>(since(calls[i].post_filter, before[i].post_filter)));
+    }
+    before[i] = calls[i];
+  }
 }
 
 // Pods that went away while they were bound, and preemptions nobody has reported the end of.
@@ -398,17 +524,8 @@ void SchedulerMetrics::ForgetOld() {
   constexpr int64_t kTooOldNs = 3'600'000'000'000;
   const int64_t now = Now();
   erase_if(binding_since_,
-           [&](const auto& entry) { return now - entry.second.began_ns > kTooOldNs; });
+           [&](const auto& entry) { return now - entry.second.cycle.began_ns > kTooOldNs; });
   erase_if(preempting_since_, [&](const auto& entry) { return now - entry.second > kTooOldNs; });
-}
-
-void SchedulerMetrics::SetUnschedulablePods(std::string_view plugin, std::string_view profile,
-                                            size_t pods) {
-  unschedulable_.Of({plugin, profile}).Set(static_cast<double>(pods));
-}
-
-void SchedulerMetrics::SetInflightEvents(std::string_view event, size_t events) {
-  inflight_.Of({event}).Set(static_cast<double>(events));
 }
 
 }  // namespace berth::server

@@ -7,10 +7,11 @@
 // more than the steps, so: the first kTimedCycles cycles after each scrape are timed one by one,
 // then every kSampling-th, which counts for kSampling. In a cluster that binds a few pods a second
 // every duration is exact; in one that binds thousands the counts of durations are estimates.
-// Counters (attempts, incoming pods, evaluations) are always exact. Of the timed cycles one in ten
-// times single plugins, as in kube-scheduler.
+// Counters (attempts, incoming pods, evaluations) are always exact. Of the cycles that are timed
+// one by one, one in ten times single plugins, as in kube-scheduler.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,16 +35,16 @@ class SeriesCache {
   explicit SeriesCache(FamilyOf<T>& family) : family_(family) {}
 
   T& Of(LabelValues values) {
+    if (last_ != nullptr && IsLast(values)) return *last_;
     key_.clear();
     for (const std::string_view value : values) {
       key_ += value;
       key_ += '\0';
     }
     const auto it = known_.find(key_);
-    if (it != known_.end()) return *it->second;
-    T* series = family_.With(values);
-    known_.emplace(key_, series);
-    return *series;
+    last_ = it != known_.end() ? it->second : family_.With(values);
+    if (it == known_.end()) known_.emplace(key_, last_);
+    return *last_;
   }
   // Calls fn(series) for every combination asked for so far.
   template <class Fn>
@@ -52,8 +53,20 @@ class SeriesCache {
   }
 
  private:
+  // Most of the time the same combination is asked for again.
+  bool IsLast(LabelValues values) const {
+    std::string_view rest = key_;
+    for (const std::string_view value : values) {
+      if (rest.size() <= value.size() || rest[value.size()] != '\0') return false;
+      if (rest.substr(0, value.size()) != value) return false;
+      rest.remove_prefix(value.size() + 1);
+    }
+    return rest.empty();
+  }
+
   FamilyOf<T>& family_;
-  std::string key_;
+  std::string key_;    // of last_
+  T* last_ = nullptr;  // as asked for last
   boost::unordered_flat_map<std::string, T*> known_;
 };
 
@@ -67,67 +80,68 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
  public:
   static constexpr uint32_t kTimedCycles = 1024;
   static constexpr uint32_t kSampling = 64;
-  static constexpr uint32_t kPluginsSampling = 10;  // of the timed cycles
-
-  // What CycleBegan answers: which of the hooks below the cycle should call.
-  static constexpr int kNothing = 0;
-  static constexpr int kPoints = 1;
-  static constexpr int kPlugins = 2;  // points too
+  static constexpr uint32_t kPluginsSampling = 10;
 
   // `registry` outlives the metrics.
   SchedulerMetrics(Registry& registry, const SchedulerMetricsOptions& options);
 
-  // --- What the engine tells today
-  void QueueIncoming(queue::QueueName queue, std::string_view event) override;
+  // --- EngineObserver
+  void QueueIncoming(const cluster::Pod& pod, queue::QueueName queue,
+                     std::string_view event) override;
+  scheduler::CycleInterest CycleBegan(const cluster::Pod& pod, std::string_view profile,
+                                      uint8_t profile_number) override;
+  void AlgorithmEnded() override;
   void Attempted(const cluster::Pod& pod, scheduler::Outcome outcome, std::string_view node,
                  std::string_view message) override;
   void Bound(const scheduler::PodRef& pod, std::string_view node, const queue::QueuedPod& info,
              const api::Time& now) override;
   void Preempted(const scheduler::PodRef& preemptor, size_t victims,
                  std::string_view node) override;
+  void PreemptionEnded(const scheduler::PodRef& preemptor, bool success) override;
+  void PermitWaited(framework::Code code, int64_t waited_ns) override;
+  void PluginFailed(framework::Point point, std::string_view plugin) override;
 
-  // --- What it may tell besides. Points are named as in the labels: "PreFilter", "Filter",
-  // "Unreserve", "ScoreExtensionNormalize", …
-  // A cycle begins; says which hooks to call until it ends.
-  int CycleBegan(const cluster::Pod& pod, std::string_view profile);
-  // A node was chosen, or none and PostFilter has run.
-  void AlgorithmEnded();
-  // All plugins of a point. Points do not nest.
-  void PointBegan(std::string_view point);
-  void PointEnded(std::string_view point, framework::Code code);
-  // One plugin at a point.
-  void PluginBegan();
-  void PluginEnded(std::string_view point, std::string_view plugin, framework::Code code);
-  // A plugin was asked about the pod (PreFilter, PreScore) or about `times` nodes (Filter, Score).
-  // Not for answers of Skip. Always called.
-  void PluginEvaluated(std::string_view point, std::string_view plugin, std::string_view profile,
-                       uint64_t times);
-  // DefaultPreemption's PostFilter was asked.
-  void PreemptionAttempted() { preemption_attempts_->OwnAdd(); }
-  // The victims are gone, or could not be deleted.
-  void PreemptionEnded(const scheduler::PodRef& preemptor, bool success);
-  // A pod no longer waits for Permit.
-  void PermitWaited(framework::Code code, int64_t waited_ns);
-  // A queueing hint; HintBegan says whether to call HintEnded.
-  bool HintBegan();
-  void HintEnded(std::string_view plugin, std::string_view event, std::string_view hint);
-  // An object event of this label is taken up; EventBegan says whether to call EventEnded.
-  bool EventBegan();
-  void EventEnded(std::string_view event);
-  // A volume could not be bound ("predicate", "assume", "bind").
-  void VolumeStageFailed(std::string_view operation);
+  void PointBegan(framework::Point point) override;
+  void PointEnded(framework::Point point, framework::Code code) override;
+  void StartedOver() override;
+  void PluginBegan() override;
+  void PluginEnded(framework::Point point, std::string_view plugin, framework::Code code) override;
+  void BindingPointBegan(const scheduler::PodRef& pod, framework::Point point) override;
+  void BindingPointEnded(const scheduler::PodRef& pod, framework::Point point,
+                         std::string_view plugin, framework::Code code) override;
+
+  bool HintBegan() override { return Begin(hint_, hints_); }
+  void HintEnded(std::string_view plugin, std::string_view event, std::string_view hint) override;
+  bool EventBegan() override { return Begin(event_, events_); }
+  void EventEnded(std::string_view event) override;
+  bool PreEnqueueBegan() override { return Begin(pre_enqueue_, pre_enqueues_); }
+  void PreEnqueueEnded(std::string_view profile, framework::Code code) override;
+
+  // The points of the cycle that runs, or of the last one, as far as they were timed.
+  struct Step {
+    framework::Point point;
+    framework::Code code;
+    int64_t took_ns;
+  };
+  const std::vector<Step>& Steps() const { return steps_; }
+  // The next cycle is timed, whatever its number.
+  void TimeNextCycle() { time_next_ = true; }
 
   // --- At a scrape, on the engine's thread
-  // Brings the gauges up to date and starts a new round of timed cycles.
+  // Brings what is read from the engine up to date, and starts a new round of timed cycles.
   void Refresh(const scheduler::Engine& engine);
-  // After Refresh; what is not set again is 0.
-  void SetUnschedulablePods(std::string_view plugin, std::string_view profile, size_t pods);
-  void SetInflightEvents(std::string_view event, size_t events);
 
  private:
   struct Timer {
     int64_t began_ns = 0;
     uint32_t weight = 0;  // 0: not timed
+  };
+  // A timed cycle whose pod is being bound.
+  struct Bind {
+    Timer cycle;
+    int64_t point_began_ns = 0;
+    uint8_t profile = 0;
+    bool plugins = false;
   };
   struct Families;
 
@@ -135,6 +149,15 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   double Since(int64_t began_ns) const { return static_cast<double>(Now() - began_ns) * 1e-9; }
   void CountAttempt(std::string_view result, std::string_view profile, const Timer& timer);
   void ForgetOld();
+  // Counts the points of the cycle that is over.
+  void FlushSteps();
+  bool Begin(Timer& timer, uint32_t& seen);
+  std::string_view ProfileName(uint8_t number) const;
+  void RefreshQueues(const scheduler::Engine& engine);
+  void RefreshUnschedulable(const scheduler::Engine& engine);
+  void RefreshInflight(const queue::SchedulingQueue& queue);
+  void RefreshCalls(const scheduler::Engine& engine);
+  void CountCalls(const framework::Cycle& cycle, std::vector<framework::PluginCalls>& before);
   // The next of a run of equal things: how much it counts for, 0: it is not timed.
   static uint32_t NextWeight(uint32_t& seen);
 
@@ -168,20 +191,30 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SeriesCache<Counter> preemption_total_;       // result
   SeriesCache<Counter> volume_errors_;          // operation
 
-  std::vector<std::string> profiles_;
-  std::string profile_;  // of the cycle that runs
-  uint32_t cycles_ = 0;  // since the last scrape
-  uint32_t timed_cycles_ = 0;
+  std::array<Histogram*, 15> sli_by_attempts_ = {};  // the same as sli_duration_, for few attempts
+
+  std::vector<std::string> profiles_;  // names, by number
+  uint8_t profile_ = 0;                // of the cycle that runs
+  uint32_t cycles_ = 0;                // since the last scrape
   uint32_t hints_ = 0;
   uint32_t events_ = 0;
+  uint32_t pre_enqueues_ = 0;
+  uint32_t timed_cycles_ = 0;
+  bool time_next_ = false;
+  bool plugins_ = false;  // the cycle that runs times single plugins
   Timer cycle_;
-  Timer point_;
-  Timer plugin_;
+  int64_t point_began_ns_ = 0;
+  int64_t plugin_began_ns_ = 0;
   Timer hint_;
   Timer event_;
+  Timer pre_enqueue_;
+  std::vector<Step> steps_;
+  uint32_t steps_weight_ = 0;  // 0: they are counted already
   // Cycles whose pods are being bound, by pod uid; and preemptions under way, by preemptor's uid.
-  boost::unordered_flat_map<std::string, Timer> binding_since_;
+  boost::unordered_flat_map<std::string, Bind> binding_since_;
   boost::unordered_flat_map<std::string, int64_t> preempting_since_;
+  // What plugins had been asked at the last scrape, by profile and plugin.
+  std::vector<std::vector<framework::PluginCalls>> calls_before_;
 };
 
 }  // namespace berth::server

@@ -10,6 +10,7 @@ namespace berth::server {
 namespace {
 
 using framework::Code;
+using framework::Point;
 using scheduler::Outcome;
 using testing::HasSubstr;
 using testing::Not;
@@ -56,7 +57,7 @@ TEST_F(SchedulerMetricsTest, BeforeAnythingHappensTheSeriesOfAnIdleSchedulerAreT
 }
 
 TEST_F(SchedulerMetricsTest, APodCountsAsScheduledWhenItIsBound) {
-  EXPECT_NE(metrics_.CycleBegan(pod_, "default-scheduler"), SchedulerMetrics::kNothing);
+  EXPECT_TRUE(metrics_.CycleBegan(pod_, "default-scheduler", 0).points);
   Pass(1500);
   metrics_.AlgorithmEnded();
   metrics_.Attempted(pod_, Outcome::kScheduled, "n1", "");
@@ -80,12 +81,12 @@ TEST_F(SchedulerMetricsTest, APodCountsAsScheduledWhenItIsBound) {
 }
 
 TEST_F(SchedulerMetricsTest, AFailedBindingIsOneErrorTimedFromItsCycle) {
-  metrics_.CycleBegan(pod_, "default-scheduler");
+  metrics_.CycleBegan(pod_, "default-scheduler", 0);
   metrics_.Attempted(pod_, Outcome::kScheduled, "n1", "");
   Pass(2000);
   cluster::Pod other = pod_;
   other.uid = "uid-2";
-  metrics_.CycleBegan(other, "default-scheduler");  // of another pod, meanwhile
+  metrics_.CycleBegan(other, "default-scheduler", 0);  // of another pod, meanwhile
   Pass(1000);
   metrics_.Attempted(pod_, Outcome::kError, "", "no");
   const std::string text = Text();
@@ -105,13 +106,13 @@ TEST_F(SchedulerMetricsTest, FifteenAttemptsAreManyAttempts) {
 }
 
 TEST_F(SchedulerMetricsTest, PointsAndPluginsAreTimed) {
-  ASSERT_EQ(metrics_.CycleBegan(pod_, "p"), SchedulerMetrics::kPlugins);
-  metrics_.PointBegan("PreFilter");
+  ASSERT_TRUE(metrics_.CycleBegan(pod_, "p", 0).plugins);
+  metrics_.PointBegan(Point::kPreFilter);
   metrics_.PluginBegan();
   Pass(20);
-  metrics_.PluginEnded("PreFilter", "NodeAffinity", Code::kSkip);
-  metrics_.PointEnded("PreFilter", Code::kSuccess);
-  metrics_.PluginEvaluated("Filter", "NodeName", "p", 5000);
+  metrics_.PluginEnded(Point::kPreFilter, "NodeAffinity", Code::kSkip);
+  metrics_.PointEnded(Point::kPreFilter, Code::kSuccess);
+  metrics_.Attempted(pod_, Outcome::kScheduled, "n1", "");
   const std::string text = Text();
   EXPECT_THAT(text, HasSubstr("scheduler_plugin_execution_duration_seconds_bucket{extension_point="
                               "\"PreFilter\",plugin=\"NodeAffinity\",status=\"Skip\","
@@ -119,14 +120,44 @@ TEST_F(SchedulerMetricsTest, PointsAndPluginsAreTimed) {
   EXPECT_THAT(text,
               HasSubstr("scheduler_framework_extension_point_duration_seconds_count{extension_"
                         "point=\"PreFilter\",profile=\"p\",status=\"Success\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("scheduler_plugin_evaluation_total{extension_point=\"Filter\",plugin="
-                              "\"NodeName\",profile=\"p\"} 5000\n"));
+}
+
+TEST_F(SchedulerMetricsTest, WhatAClassBeganAndGaveUpDoesNotCount) {
+  metrics_.CycleBegan(pod_, "p", 0);
+  for (const Point point : {Point::kPreFilter, Point::kPreScore}) {
+    metrics_.PointBegan(point);
+    metrics_.PointEnded(point, Code::kSuccess);
+  }
+  metrics_.StartedOver();
+  metrics_.PointBegan(Point::kFilter);
+  metrics_.PointEnded(Point::kFilter, Code::kSuccess);
+  metrics_.Attempted(pod_, Outcome::kUnschedulable, "", "");
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("extension_point=\"PreFilter\""));
+  EXPECT_THAT(text, HasSubstr("extension_point=\"Filter\""));
+  EXPECT_THAT(text, Not(HasSubstr("extension_point=\"PreScore\"")));
+}
+
+TEST_F(SchedulerMetricsTest, ABindingIsTimedFromItsOwnBeginning) {
+  metrics_.CycleBegan(pod_, "p", 0);
+  metrics_.Attempted(pod_, Outcome::kScheduled, "n1", "");
+  scheduler::PodRef ref;
+  ref.uid = "uid-1";
+  metrics_.BindingPointBegan(ref, Point::kBind);
+  metrics_.CycleBegan(pod_, "p", 0);  // meanwhile, and not its business
+  Pass(7000);
+  metrics_.BindingPointEnded(ref, Point::kBind, "DefaultBinder", Code::kSuccess);
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("scheduler_framework_extension_point_duration_seconds_sum{extension_"
+                              "point=\"Bind\",profile=\"p\",status=\"Success\"} 0.007\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_plugin_execution_duration_seconds_sum{extension_point="
+                              "\"Bind\",plugin=\"DefaultBinder\",status=\"Success\"} 0.007\n"));
 }
 
 TEST_F(SchedulerMetricsTest, OneTimedCycleInTenTimesPlugins) {
   int plugins = 0;
   for (int i = 0; i < 100; ++i) {
-    plugins += metrics_.CycleBegan(pod_, "p") == SchedulerMetrics::kPlugins ? 1 : 0;
+    plugins += metrics_.CycleBegan(pod_, "p", 0).plugins ? 1 : 0;
   }
   EXPECT_EQ(plugins, 10);
 }
@@ -134,7 +165,7 @@ TEST_F(SchedulerMetricsTest, OneTimedCycleInTenTimesPlugins) {
 TEST_F(SchedulerMetricsTest, ManyCyclesBetweenScrapesAreSampledAndWeighted) {
   constexpr uint32_t kCycles = SchedulerMetrics::kTimedCycles + 10 * SchedulerMetrics::kSampling;
   for (uint32_t i = 0; i < kCycles; ++i) {
-    metrics_.CycleBegan(pod_, "p");
+    metrics_.CycleBegan(pod_, "p", 0);
     Pass(1);
     metrics_.AlgorithmEnded();
     metrics_.Attempted(pod_, Outcome::kUnschedulable, "", "no");
@@ -146,20 +177,21 @@ TEST_F(SchedulerMetricsTest, ManyCyclesBetweenScrapesAreSampledAndWeighted) {
 }
 
 TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
-  metrics_.QueueIncoming(queue::QueueName::kBackoff, "AssignedPodDelete");
+  metrics_.QueueIncoming(pod_, queue::QueueName::kBackoff, "AssignedPodDelete");
   ASSERT_TRUE(metrics_.HintBegan());
   metrics_.HintEnded("NodeResourcesFit", "AssignedPodDelete", "Queue");
   ASSERT_TRUE(metrics_.EventBegan());
   metrics_.EventEnded("NodeAdd");
   metrics_.PermitWaited(Code::kSuccess, 2'000'000);
-  metrics_.PreemptionAttempted();
   scheduler::PodRef preemptor;
   preemptor.uid = "high";
   metrics_.Preempted(preemptor, 3, "n1");
   Pass(20'000);
   metrics_.PreemptionEnded(preemptor, true);
   metrics_.PreemptionEnded(preemptor, true);  // told twice, counted once
-  metrics_.VolumeStageFailed("bind");
+  metrics_.PluginFailed(Point::kPreBind, "VolumeBinding");
+  ASSERT_TRUE(metrics_.PreEnqueueBegan());
+  metrics_.PreEnqueueEnded("p", Code::kPending);
   const std::string text = Text();
   for (const char* line :
        {"scheduler_queue_incoming_pods_total{event=\"AssignedPodDelete\",queue=\"backoff\"} 1\n",
@@ -167,7 +199,9 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
         "\"Queue\",plugin=\"NodeResourcesFit\"} 1\n",
         "scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} 1\n",
         "scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 0.002\n",
-        "scheduler_preemption_attempts_total 1\n", "scheduler_preemption_victims_sum 3\n",
+        "scheduler_preemption_victims_sum 3\n",
+        "scheduler_framework_extension_point_duration_seconds_count{extension_point=\"PreEnqueue\","
+        "profile=\"p\",status=\"Pending\"} 1\n",
         "scheduler_preemption_goroutines_execution_total{result=\"success\"} 1\n",
         "scheduler_preemption_goroutines_duration_seconds_sum{result=\"success\"} 0.02\n",
         "scheduler_volume_scheduling_stage_error_total{operation=\"bind\"} 1\n"}) {
@@ -176,25 +210,57 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
 }
 
 TEST_F(SchedulerMetricsTest, RefreshReadsTheEngine) {
-  auto engine = scheduler::Engine::Make(config::Default(), {}, api::Time::FromUnixNano(0));
-  ASSERT_TRUE(engine) << engine.error().Message();
-  api::Node node;
-  node.metadata.name = "n1";
-  (*engine)->Upsert(node);
-  api::Pod pod;
-  pod.metadata.name = "p";
-  pod.metadata.namespace_ = "default";
-  pod.metadata.uid = "u";
-  pod.spec.scheduler_name = "default-scheduler";
-  (*engine)->Upsert(pod);
-  metrics_.SetUnschedulablePods("NodeName", "p", 3);
-  metrics_.Refresh(**engine);
-  const std::string text = Text();
-  EXPECT_THAT(text, HasSubstr("scheduler_pending_pods{queue=\"active\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("scheduler_cache_size{type=\"nodes\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("scheduler_cache_size{type=\"pods\"} 0\n"));
-  EXPECT_THAT(text,
-              HasSubstr("scheduler_unschedulable_pods{plugin=\"NodeName\",profile=\"p\"} 0\n"));
+  auto made = scheduler::Engine::Make(config::Default(), {}, api::Time::FromUnixNano(0), nullptr,
+                                      &metrics_);
+  ASSERT_TRUE(made) << made.error().Message();
+  scheduler::Engine& engine = **made;
+  const auto add_node = [&](const char* name) {
+    api::Node node;
+    node.metadata.name = name;
+    node.status.allocatable["pods"] = *api::Quantity::Parse("10");
+    engine.Upsert(node);
+  };
+  const auto add_pod = [&](const char* name) {
+    api::Pod pod;
+    pod.metadata.name = name;
+    pod.metadata.namespace_ = "default";
+    pod.metadata.uid = name;
+    pod.spec.scheduler_name = "default-scheduler";
+    if (name[0] == 'x') pod.spec.node_selector["disk"] = "none";
+    engine.Upsert(pod);
+  };
+  add_node("n1");
+  add_node("n2");
+  add_pod("x");
+  ASSERT_TRUE(engine.Step());
+  add_pod("p");
+  metrics_.Refresh(engine);
+  std::string text = Text();
+  for (const char* line :
+       {"scheduler_pending_pods{queue=\"active\"} 1\n", "scheduler_cache_size{type=\"nodes\"} 2\n",
+        "scheduler_cache_size{type=\"pods\"} 0\n", "scheduler_preemption_attempts_total 1\n",
+        "scheduler_unschedulable_pods{plugin=\"NodeAffinity\",profile=\"default-scheduler\"} 1\n",
+        "scheduler_plugin_evaluation_total{extension_point=\"Filter\",plugin=\"NodeAffinity\","
+        "profile=\"default-scheduler\"} 2\n",
+        "scheduler_plugin_evaluation_total{extension_point=\"PreFilter\",plugin=\"NodeAffinity\","
+        "profile=\"default-scheduler\"} 1\n",
+        "scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} 2\n",
+        "scheduler_event_handling_duration_seconds_count{event=\"UnschedulablePodAdd\"} 2\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  api::Pod gone;
+  gone.metadata.uid = "x";
+  engine.Delete(gone);
+  ASSERT_TRUE(engine.Step());
+  metrics_.Refresh(engine);
+  text = Text();
+  for (const char* line :
+       {"scheduler_unschedulable_pods{plugin=\"NodeAffinity\",profile=\"default-scheduler\"} 0\n",
+        "scheduler_plugin_evaluation_total{extension_point=\"Score\",plugin=\"NodeResourcesFit\","
+        "profile=\"default-scheduler\"} 2\n",
+        "scheduler_goroutines{operation=\"binding\"} 1\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
 }
 
 }  // namespace

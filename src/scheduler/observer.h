@@ -1,0 +1,78 @@
+// EngineObserver: told what the engine does, for metrics, logs, reports and explanations.
+//
+// Does nothing unless overridden, and changes nothing: the engine decides the same with and without
+// one. The engine reads no clock, so an observer that wants durations reads its own when something
+// begins and when it ends. What would cost something to tell is told only to who asked for it: per
+// cycle in CycleBegan, for events, hints and PreEnqueue in their Began calls.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "api/time.h"
+#include "framework/cycle.h"
+#include "queue/scheduling_queue.h"
+#include "scheduler/algorithm.h"
+#include "scheduler/effects.h"
+
+namespace berth::scheduler {
+
+// What an observer wants to be told of a cycle.
+struct CycleInterest {
+  bool points = false;    // CycleWatch's points, AlgorithmEnded, BindingPoint…
+  bool plugins = false;   // single plugins too; all nodes are looked at then
+  bool decision = false;  // Decided
+  bool scores = false;    // Decided, with the scores of all feasible nodes
+};
+
+class EngineObserver : public framework::CycleWatch {
+ public:
+  // --- Always told
+  // A pod has come into a queue, and why.
+  virtual void QueueIncoming(const cluster::Pod&, queue::QueueName, std::string_view /*event*/) {}
+  // A scheduling cycle begins. `profile`: its name and number.
+  virtual CycleInterest CycleBegan(const cluster::Pod&, std::string_view /*profile*/,
+                                   uint8_t /*profile_number*/) {
+    return {};
+  }
+  // A scheduling cycle is over, or a binding has failed. `node` is empty unless the outcome is
+  // kScheduled.
+  virtual void Attempted(const cluster::Pod&, Outcome, std::string_view /*node*/,
+                         std::string_view /*message*/) {}
+  // The API server is asked to bind the pod.
+  virtual void BindBegan(const PodRef&, std::string_view /*node*/) {}
+  // The API server has taken the binding. `info`: attempts, first attempt.
+  virtual void Bound(const PodRef&, std::string_view /*node*/, const queue::QueuedPod& /*info*/,
+                     const api::Time& /*now*/) {}
+  virtual void Preempted(const PodRef& /*preemptor*/, size_t /*victims*/,
+                         std::string_view /*node*/) {}
+  // The victims are on their way, or one could not be asked to go. With async preemption only.
+  virtual void PreemptionEnded(const PodRef& /*preemptor*/, bool /*success*/) {}
+  // A pod no longer waits for Permit.
+  virtual void PermitWaited(framework::Code, int64_t /*waited_ns*/) {}
+  // A plugin failed with an error at Filter, Reserve or PreBind.
+  virtual void PluginFailed(framework::Point, std::string_view /*plugin*/) {}
+
+  // --- Told when CycleBegan asked for it
+  // The algorithm is done; `cycle` has verdicts and scores. Before PostFilter.
+  virtual void Decided(const cluster::Pod&, const Decision&, const framework::Cycle&) {}
+  // A node was chosen, or none and PostFilter has run.
+  virtual void AlgorithmEnded() {}
+  // PreBind, Bind, PostBind or Unreserve of a pod whose cycle is over. `plugin` is empty when it is
+  // about them all.
+  virtual void BindingPointBegan(const PodRef&, framework::Point) {}
+  virtual void BindingPointEnded(const PodRef&, framework::Point, std::string_view /*plugin*/,
+                                 framework::Code) {}
+
+  // --- Each Began says whether to call its Ended
+  virtual bool HintBegan() { return false; }
+  virtual void HintEnded(std::string_view /*plugin*/, std::string_view /*event*/,
+                         std::string_view /*hint*/) {}
+  virtual bool EventBegan() { return false; }
+  // An object's change has been taken up; `event` is empty if it was of no interest.
+  virtual void EventEnded(std::string_view /*event*/) {}
+  virtual bool PreEnqueueBegan() { return false; }
+  virtual void PreEnqueueEnded(std::string_view /*profile*/, framework::Code) {}
+};
+
+}  // namespace berth::scheduler

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo up test e2e lint format bench bench-check bench-e2e bench-report bench-up soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-e2e bench-report bench-up soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -19,6 +19,9 @@ build: deps ## release build into build/bin
 
 demo: build ## schedule 10,000 pods on 1,000 nodes and show the outcome
 	@build/bin/berth simulate --demo
+
+web: ## rebuild the dashboard into web/dist (needs Node 20.19 or later)
+	@cd web && npm ci --silent && npm test --silent && npm run --silent build
 
 up: build ## a cluster to play with: API server, simulated nodes, controllers and the scheduler
 	@build/bin/berth up

@@ -108,6 +108,7 @@ struct FlagValues {
   int64_t v = 0;
   std::string vmodule;
   // Berth
+  bool dashboard = false;
   int32_t threads = 0;  // 0: one per core
   uint64_t seed = 0;    // of ties between nodes; 0: drawn at start
   // Global

@@ -253,7 +253,7 @@ TEST(UsageTest, Layout) {
            "\n      --version version[=true]   ",
            "\n  -h, --help                     ",
            "kube:SchedulerPopFromBackoffQ=true|false (BETA - default=true)\n",
-           "\n\nBerth flags:\n\n      --seed uint     ",
+           "\n\nBerth flags:\n\n      --dashboard     ",
        }) {
     EXPECT_THAT(usage, HasSubstr(line));
   }

@@ -322,6 +322,7 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   options.metrics = MetricsOf(values);
   options.log = log;
   options.flags = flags.Dump();
+  options.dashboard = values.dashboard;
   options.threads = values.threads;
   options.seed = values.seed;
   return options;

@@ -75,8 +75,9 @@ struct SchedulerOptions {
   MetricsOptions metrics;
   log::Options log;
   std::vector<std::pair<std::string, std::string>> flags;  // sorted: for /flagz
-  int threads = 0;                                         // 0: one per core
-  uint64_t seed = 0;                                       // 0: drawn at start
+  bool dashboard = false;
+  int threads = 0;    // 0: one per core
+  uint64_t seed = 0;  // 0: drawn at start
 };
 
 // Everything before the configuration is read. Sets up the log and writes what kube-scheduler

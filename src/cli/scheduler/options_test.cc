@@ -467,7 +467,8 @@ TEST_F(OptionsTest, TheLogIsSetUp) {
 }
 
 TEST_F(OptionsTest, BerthsOwnFlags) {
-  MustRun({"--threads=3", "--seed=18446744073709551615"});
+  MustRun({"--threads=3", "--seed=18446744073709551615", "--dashboard"});
+  EXPECT_TRUE(options_.dashboard);
   EXPECT_EQ(options_.threads, 3);
   EXPECT_EQ(options_.seed, 18446744073709551615u);
 }

@@ -8,6 +8,7 @@
 
 #include "cli/scheduler/version.h"
 #include "kube/client/rest_client.h"
+#include "server/dashboard/dashboard.h"
 #include "server/endpoints/configz.h"
 #include "server/metrics/pod_resources.h"
 
@@ -106,6 +107,7 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server.endpoints.flagz = options.gates.Enabled("ComponentFlagz");
   server.endpoints.flags = options.flags;
   server.endpoints.metrics = &serving->registry_;
+  if (options.dashboard) server.endpoints.mounts.push_back(server::DashboardMount());
   return serving;
 }
 

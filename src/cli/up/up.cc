@@ -25,6 +25,7 @@
 #include "files/read.h"
 #include "kube/client/rest_client.h"
 #include "kube/host/scheduler_host.h"
+#include "server/dashboard/dashboard.h"
 
 namespace berth::cli {
 namespace {
@@ -267,6 +268,7 @@ Result<apiserver::ClusterOptions> MakeClusterOptions(const UpOptions& options, d
   }
   cluster.world.speed = speed;
   cluster.server.token = token;
+  cluster.server.mounts.push_back(server::DashboardMount());
   std::random_device random;
   cluster.seed = (static_cast<uint64_t>(random()) << 32) | random();
   return cluster;
@@ -315,12 +317,14 @@ Result<int> Run(const UpOptions& options) {
   fmt::print(
       "berth up: API server at {}, ready in {:.2f} s. Stop with Ctrl-C.\n"
       "\n"
+      "  dashboard: {}/dashboard/\n"
+      "\n"
       "  export KUBECONFIG={}\n"
       "  kubectl get nodes\n"
       "  kubectl create deployment web --image=nginx --replicas=20\n"
       "  kubectl get pods -o wide --watch\n"
       "\n",
-      server, took, std::filesystem::absolute(options.kubeconfig_out).string());
+      server, took, server, std::filesystem::absolute(options.kubeconfig_out).string());
   std::fflush(stdout);
   scheduler::StopSignal::Reason reason;
   {

@@ -1,0 +1,33 @@
+// The dashboard: the built files of web/, held in the binary.
+//
+//   /dashboard        goes to /dashboard/
+//   /dashboard/       index.html
+//   /dashboard/FILE   the file
+//
+// The files hold no data of any cluster; everything the page shows it asks of the explain API. So
+// they are given to anybody, and only the API asks who it is.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/http/message.h"
+#include "server/http/mount.h"
+
+namespace berth::server {
+
+struct DashboardFile {
+  std::string_view path;  // below /dashboard/
+  std::string_view hash;  // of its bytes
+  std::string_view bytes;
+};
+
+// All of them, sorted by path. Made by cmake/Embed.cmake.
+std::span<const DashboardFile> DashboardFiles();
+
+Response ServeDashboard(const Request& request);
+
+Mount DashboardMount();
+
+}  // namespace berth::server

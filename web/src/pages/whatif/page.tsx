@@ -1,0 +1,300 @@
+// What-if: pods, nodes and weights that are not (yet) there, and where pods would go then. Nothing in the cluster is touched.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, post } from '../../api/client';
+import type { ConfigView, NodeTable, WhatIfResult } from '../../api/types';
+import { useApi } from '../../api/use';
+import { plural } from '../../lib/format';
+import type { Route } from '../../lib/router';
+import { createStore, useStore } from '../../lib/store';
+import { CloseIcon, WhatIfIcon } from '../../ui/icons';
+import { Empty, Failure, Loading, PageHead, Panel } from '../../ui/parts';
+import { changesCluster, fromQuery, kEmpty, kExamples, scorePlugins, toRequest, unchanged, type Draft } from './model';
+import { Results } from './results';
+
+interface Answer {
+  result: WhatIfResult;
+  base: WhatIfResult | null;
+}
+
+// Both outlive the page: one looks at a node and comes back.
+const draftStore = createStore<Draft>({ ...kEmpty, manifests: kExamples[0].text });
+const answerStore = createStore<Answer | null>(null);
+
+export function WhatIfPage({ route }: { route: Route }) {
+  const draft = useStore(draftStore);
+  const answer = useStore(answerStore);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const running = useRef<AbortController | null>(null);
+  const config = useApi<ConfigView>('/config');
+  const nodes = useApi<NodeTable>('/nodes');
+  const change = (part: Partial<Draft>) => draftStore.update((old) => ({ ...old, ...part }));
+  useEffect(() => {
+    const asked = fromQuery(route.query);
+    if (Object.keys(asked).length > 0) change(asked);
+  }, [route]);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const run = async () => {
+    running.current?.abort();
+    const mine = new AbortController();
+    running.current = mine;
+    setBusy(true);
+    setError(null);
+    try {
+      const result = await post<WhatIfResult>('/whatif', toRequest(draft), mine.signal);
+      const base = changesCluster(draft) ? await post<WhatIfResult>('/whatif', unchanged(draft), mine.signal) : null;
+      answerStore.set({ result, base });
+    } catch (problem) {
+      if (mine.signal.aborted) return;
+      answerStore.set(null);
+      setError(problem instanceof ApiError ? problem : new ApiError(0, String(problem)));
+    }
+    if (running.current === mine) setBusy(false);
+  };
+
+  const names = nodes.data?.name ?? [];
+  return (
+    <div class="page">
+      <PageHead title="What-if" lede="Where pods would go if things were otherwise. The cluster is not touched.">
+        <button
+          class="btn"
+          onClick={() => {
+            draftStore.set(kEmpty);
+            answerStore.set(null);
+            setError(null);
+          }}
+        >
+          Clear
+        </button>
+        <button class="btn primary" onClick={run} disabled={busy}>
+          {busy ? 'Running…' : 'Run'}
+        </button>
+      </PageHead>
+      <div class="columns whatif">
+        <div class="stack">
+          <Panel
+            title={<label for="manifest">Pods and other objects</label>}
+            hint={
+              <span class="chips">
+                {kExamples.map((example) => (
+                  <button key={example.name} class="btn plain small" onClick={() => change({ manifests: example.text })}>
+                    {example.name}
+                  </button>
+                ))}
+              </span>
+            }
+            flush
+            note={
+              <label class="check">
+                <input type="checkbox" checked={draft.pending} onChange={(event) => change({ pending: event.currentTarget.checked })} /> also place the pods that wait in the cluster
+              </label>
+            }
+          >
+            <textarea
+              id="manifest"
+              class="manifest"
+              spellcheck={false}
+              autocapitalize="off"
+              placeholder="YAML or JSON: pods, Deployments, nodes, … Empty: only the cluster's own pods."
+              value={draft.manifests}
+              onInput={(event) => change({ manifests: event.currentTarget.value })}
+              onKeyDown={(event) => {
+                if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void run();
+              }}
+            />
+          </Panel>
+          <Panel title="Nodes">
+            <NodeChoice label="Cordon" about="no new pods there" names={names} chosen={draft.cordon} onChange={(cordon) => change({ cordon })} />
+            <NodeChoice label="Remove" about="its pods are placed anew" names={names} chosen={draft.remove} onChange={(remove) => change({ remove })} />
+            <AddNodes names={names} chosen={draft.add} onChange={(add) => change({ add })} />
+          </Panel>
+          {config.data ? (
+            <Weights config={config.data} draft={draft} onChange={change} />
+          ) : config.error ? (
+            <Failure error={config.error} retry={config.reload} />
+          ) : (
+            <Loading height={200} />
+          )}
+        </div>
+        <div class="stack" aria-live="polite" aria-busy={busy}>
+          {error ? (
+            <Failure error={error} retry={run} />
+          ) : answer ? (
+            <Results result={answer.result} base={answer.base} zoneOf={zoneLookup(nodes.data)} />
+          ) : busy ? (
+            <Loading height={320} />
+          ) : (
+            <div class="panel">
+              <Empty icon={<WhatIfIcon />} title="Nothing tried yet">
+                <p>Paste a manifest, cordon or add nodes, move weights, then run. It works on a copy of what the scheduler knows.</p>
+              </Empty>
+            </div>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function zoneLookup(table: NodeTable | null): (node: string) => string {
+  const zones = new Map<string, string>();
+  table?.name.forEach((name, row) => zones.set(name, table.zones[table.zone[row]]));
+  return (node) => zones.get(node) ?? '';
+}
+
+let lists = 0;
+
+function NodeChoice(props: { label: string; about: string; names: string[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
+  const [text, setText] = useState('');
+  const id = useRef(`nodes-${lists++}`).current;
+  const add = (name: string) => {
+    if (name !== '' && !props.chosen.includes(name)) props.onChange([...props.chosen, name]);
+    setText('');
+  };
+  const near = text === '' ? props.names.slice(0, 30) : props.names.filter((name) => name.includes(text)).slice(0, 30);
+  return (
+    <div class="choice">
+      <label for={id}>
+        {props.label} <span class="dim small">{props.about}</span>
+      </label>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          add(text.trim());
+        }}
+      >
+        <input id={id} class="field" list={`${id}-list`} placeholder="Name of a node" value={text} autocomplete="off" onInput={(event) => setText(event.currentTarget.value)} />
+        <datalist id={`${id}-list`}>
+          {near.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <button class="btn">{props.label}</button>
+      </form>
+      <Chips items={props.chosen} onDrop={(name) => props.onChange(props.chosen.filter((each) => each !== name))} />
+    </div>
+  );
+}
+
+function Chips({ items, onDrop }: { items: string[]; onDrop: (item: string) => void }) {
+  if (items.length === 0) return null;
+  return (
+    <div class="chips">
+      {items.map((item) => (
+        <span key={item} class="chip">
+          {item}
+          <button onClick={() => onDrop(item)} aria-label={`Not ${item}`}>
+            ×
+          </button>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function AddNodes(props: { names: string[]; chosen: Draft['add']; onChange: (add: Draft['add']) => void }) {
+  const [like, setLike] = useState('');
+  const [number, setNumber] = useState('3');
+  const id = useRef(`nodes-${lists++}`).current;
+  const near = props.names.filter((name) => name.includes(like)).slice(0, 30);
+  return (
+    <div class="choice">
+      <label for={id}>
+        Add <span class="dim small">copies of a node; empty: of the largest</span>
+      </label>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const count = Math.round(Number(number));
+          if (!(count >= 1 && count <= 1000)) return;
+          props.onChange([...props.chosen.filter((each) => each.like !== like.trim()), { like: like.trim(), count }]);
+          setLike('');
+        }}
+      >
+        <input class="field count" type="number" min={1} max={1000} aria-label="How many" value={number} onInput={(event) => setNumber(event.currentTarget.value)} />
+        <input id={id} class="field" list={`${id}-list`} placeholder="like this node" value={like} autocomplete="off" onInput={(event) => setLike(event.currentTarget.value)} />
+        <datalist id={`${id}-list`}>
+          {near.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <button class="btn">Add</button>
+      </form>
+      {props.chosen.length > 0 && (
+        <div class="chips">
+          {props.chosen.map((each) => (
+            <span key={each.like} class="chip">
+              {plural(each.count, 'node')} like {each.like || 'the largest'}
+              <button onClick={() => props.onChange(props.chosen.filter((other) => other !== each))} aria-label="Do not add these">
+                ×
+              </button>
+            </span>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Weights({ config, draft, onChange }: { config: ConfigView; draft: Draft; onChange: (part: Partial<Draft>) => void }) {
+  const plugins = scorePlugins(config, draft.profile);
+  const moved = Object.keys(draft.weights).length;
+  return (
+    <Panel
+      title="Weights of the score plugins"
+      hint={
+        moved > 0 ? (
+          <button class="btn plain small" onClick={() => onChange({ weights: {} })}>
+            <CloseIcon /> As configured
+          </button>
+        ) : (
+          'as configured'
+        )
+      }
+    >
+      {config.profiles.length > 1 && (
+        <label class="profile">
+          Profile{' '}
+          <select class="field" value={draft.profile} onChange={(event) => onChange({ profile: event.currentTarget.value, weights: {} })}>
+            <option value="">all</option>
+            {config.profiles.map((each) => (
+              <option key={each.schedulerName}>{each.schedulerName}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      {plugins.length === 0 ? (
+        <p class="dim">No plugin scores nodes in this profile.</p>
+      ) : (
+        <ul class="weights">
+          {plugins.map(({ name, weight }) => {
+            const value = draft.weights[name] ?? weight;
+            const set = (next: number) => {
+              const { [name]: _, ...rest } = draft.weights;
+              onChange({ weights: next === weight ? rest : { ...rest, [name]: next } });
+            };
+            return (
+              <li key={name} class={value !== weight ? 'moved' : ''}>
+                <label for={`weight-${name}`}>{name}</label>
+                <input
+                  id={`weight-${name}`}
+                  type="range"
+                  min={0}
+                  max={Math.max(10, weight * 2)}
+                  value={value}
+                  aria-valuetext={value === 0 ? 'off' : String(value)}
+                  onInput={(event) => set(Number(event.currentTarget.value))}
+                />
+                <output for={`weight-${name}`}>
+                  {value === 0 ? 'off' : `×${value}`}
+                  {value !== weight && <span class="dim"> was ×{weight}</span>}
+                </output>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Panel>
+  );
+}

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -40,6 +41,19 @@ class Mailbox {
       const std::lock_guard lock(mutex_);
       inputs_.push_back(std::move(input));
     }
+    changed_.notify_one();
+  }
+  // All of them at once; leaves `inputs` empty.
+  void PutAll(std::vector<Input>& inputs) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (inputs_.empty()) {
+        inputs_.swap(inputs);
+      } else {
+        std::move(inputs.begin(), inputs.end(), std::back_inserter(inputs_));
+      }
+    }
+    inputs.clear();
     changed_.notify_one();
   }
   // Take returns false from now on, once what is inside has been taken.

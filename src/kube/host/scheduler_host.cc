@@ -25,7 +25,7 @@ class Host final : public SchedulerHost, private ObjectSink {
         options_(std::move(options)),
         events_(loop, client, options_.host_name),
         runner_(loop, client, events_, raw_,
-                [this](scheduler::EffectResult result) { mailbox_.Put(std::move(result)); }) {
+                [this](scheduler::EffectResult result) { Tell(std::move(result)); }) {
     ObjectSink& sink = *this;
     for (const Kind& kind : WatchedKinds()) {
       reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_));
@@ -88,16 +88,22 @@ class Host final : public SchedulerHost, private ObjectSink {
  private:
   // --- ObjectSink, on the loop's thread
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
-    mailbox_.Put(ReplacedObjects{kind, std::move(objects)});
+    Tell(ReplacedObjects{kind, std::move(objects)});
     if (listed_.insert(kind).second && listed_.size() == WatchedKinds().size()) {
-      Do([this](scheduler::Engine&) {
+      Tell(EngineTask([this](scheduler::Engine&) {
         knows_all_ = true;
         synced_.store(true);
-      });
+      }));
     }
   }
-  void Changed(api::Object object) override { mailbox_.Put(std::move(object)); }
-  void Removed(api::Object object) override { mailbox_.Put(RemovedObject{std::move(object)}); }
+  void Changed(api::Object object) override { Tell(std::move(object)); }
+  void Removed(api::Object object) override { Tell(RemovedObject{std::move(object)}); }
+
+  // Whatever the loop finds in one go wakes the engine once.
+  void Tell(Input input) {
+    outbox_.push_back(std::move(input));
+    if (outbox_.size() == 1) loop_.Post([this] { mailbox_.PutAll(outbox_); });
+  }
 
   // --- On the engine's thread
   void RunEngine() {
@@ -187,6 +193,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   EffectRunner runner_;
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   std::set<std::string_view> listed_;  // kinds
+  std::vector<Input> outbox_;          // for the mailbox
 
   // The engine's.
   std::unique_ptr<scheduler::Engine> engine_;

@@ -46,7 +46,6 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   // Takes no new exchanges: closes when those it has are over.
   bool Draining() const { return draining_; }
   void Drain();
-  size_t Load() const { return exchanges_.size(); }
   size_t Room() const;
   // REQUIRES: Room() > 0. Nothing is sent before Flush.
   void Start(Exchange& exchange);

@@ -144,6 +144,11 @@ class Http2 final : public Protocol {
     Break(HttpError::Kind::kBroken, going_away_ ? goaway_words_ : error_words_);
   }
 
+  bool Keeps(std::string_view header) const {
+    const auto& kept = form_.kept_headers;
+    return kept.empty() || std::find(kept.begin(), kept.end(), header) != kept.end();
+  }
+
   Exchange* Find(int32_t stream) const {
     return static_cast<Exchange*>(nghttp2_session_get_stream_user_data(session_.get(), stream));
   }
@@ -200,6 +205,7 @@ class Http2 final : public Protocol {
       }
       return 0;
     }
+    if (!self.Keeps(View(name, name_size))) return 0;
     if (AddHeader(*exchange, View(name, name_size), View(value, value_size))) return 0;
     self.Give(*exchange, {HttpError::Kind::kTooLarge,
                           "http2: response header list larger than advertised limit"});

@@ -35,6 +35,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
     per_connection_ = route_.target.scheme == "https" && options_.http2 ? kHttp2Guess : 1;
     form_.scheme = route_.target.scheme;
     form_.authority = route_.target.authority;
+    form_.kept_headers = options_.kept_headers;
     if (route_.AsksProxy()) {
       form_.target_prefix = "http://" + route_.target.authority;
       if (route_.proxy->has_user) form_.proxy_authorization = route_.proxy->BasicAuthorization();
@@ -177,7 +178,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
     ScheduleTurn();
   }
 
-  void OnProgress() override { Turn(); }
+  void OnProgress() override { ScheduleTurn(); }
 
  private:
   enum LaneName { kRequests, kStreams };
@@ -273,7 +274,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
         lane.waiting.pop_front();
         continue;
       }
-      Connection* connection = LeastLoaded(lane);
+      Connection* connection = FirstWithRoom(lane);
       if (connection == nullptr) break;
       lane.waiting.pop_front();
       connection->Start(*found->second);
@@ -281,13 +282,12 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
     if (!lane.waiting.empty()) Dial(lane);
   }
 
-  Connection* LeastLoaded(const Lane& lane) {
-    Connection* best = nullptr;
+  // Few connections with much to say each: one read or write then serves many requests.
+  static Connection* FirstWithRoom(const Lane& lane) {
     for (const auto& connection : lane.connections) {
-      if (connection->Room() == 0) continue;
-      if (best == nullptr || connection->Load() < best->Load()) best = connection.get();
+      if (connection->Room() > 0) return connection.get();
     }
-    return best;
+    return nullptr;
   }
 
   // Opens as many connections as those waiting need.

@@ -43,6 +43,9 @@ struct HttpClientOptions {
   size_t max_response_bytes = 1ull << 31;  // of Send
   Nanoseconds connect_timeout = std::chrono::seconds(30);
   bool http2 = true;
+  // Changes what responses hold, to save time: the headers (lower case) anybody will look at.
+  // Empty: all. An HTTP/1.1 response has all in any case.
+  std::vector<std::string> kept_headers = {};
   // An HTTP/2 server that was silent for `ping_idle` is asked for a sign of life; when none comes
   // in `ping_timeout` the connection is given up. Connections without exchanges close in the end.
   Nanoseconds ping_idle = std::chrono::seconds(30);

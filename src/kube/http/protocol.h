@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/http/http_client.h"
 
@@ -73,8 +74,9 @@ class Protocol {
 struct RequestForm {
   std::string scheme;
   std::string authority;
-  std::string target_prefix;        // "http://host" when a proxy is asked, else empty
-  std::string proxy_authorization;  // or empty
+  std::string target_prefix;                   // "http://host" when a proxy is asked, else empty
+  std::string proxy_authorization;             // or empty
+  std::vector<std::string> kept_headers = {};  // of responses; empty: all
 };
 
 std::unique_ptr<Protocol> MakeHttp1(const RequestForm& form, ExchangeEvents& events);

@@ -165,6 +165,10 @@ void Engine::Impl::PreemptionResult(const Awaited& awaited, const EffectResult& 
 // The victim is on its way (`ok`), or could not be asked to go.
 void Engine::Impl::VictimDone(uint64_t id, size_t victim, bool ok) {
   Preemption& preemption = preemptions_[id];
+  if (ok && observer_ != nullptr) {
+    observer_->VictimPreempted(preemption.preemptor, preemption.victims[victim].ref,
+                               preemption.node);
+  }
   if (ok) {
     Record(preemption.victims[victim].ref, preemption.preemptor, "Normal", "Preempted",
            "Preempting",

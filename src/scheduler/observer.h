@@ -46,6 +46,9 @@ class EngineObserver : public framework::CycleWatch {
                      const api::Time& /*now*/) {}
   virtual void Preempted(const PodRef& /*preemptor*/, size_t /*victims*/,
                          std::string_view /*node*/) {}
+  // A victim is on its way.
+  virtual void VictimPreempted(const PodRef& /*preemptor*/, const PodRef& /*victim*/,
+                               std::string_view /*node*/) {}
   // The victims are on their way, or one could not be asked to go. With async preemption only.
   virtual void PreemptionEnded(const PodRef& /*preemptor*/, bool /*success*/) {}
   // A pod no longer waits for Permit.

@@ -15,6 +15,7 @@
 #include "cli/worker_pool.h"
 #include "kube/client/rest_client.h"
 #include "kube/election/leader_elector.h"
+#include "kube/host/cache_debugger.h"
 #include "kube/host/scheduler_host.h"
 
 namespace berth::cli::scheduler {
@@ -67,6 +68,9 @@ class RunningProcess final : public Process {
   RunningProcess(SchedulerOptions options, Reloader::Load reload)
       : options_(std::move(options)), reload_(std::move(reload)), host_name_(HostName()) {
     stop_.On(SIGHUP, [this] { Reload(); });
+    stop_.On(SIGUSR2, [this] {
+      if (debugger_) debugger_->Run();
+    });
   }
 
   ~RunningProcess() override {
@@ -92,6 +96,7 @@ class RunningProcess final : public Process {
     rest.content_type = connection.content_type;
     rest.qps = static_cast<float>(connection.qps);
     rest.burst = connection.burst;
+    rest.observer = &serving_->Requests();
     auto scheduler_client = kube::MakeRestClient(*loop_, *client, *credentials, rest);
     if (!scheduler_client) return Fail(scheduler_client.error());
     client_ = std::move(*scheduler_client);
@@ -137,6 +142,7 @@ class RunningProcess final : public Process {
     auto made = kube::SchedulerHost::Make(*loop_, *client_, std::move(host));
     if (!made) return Fail(made.error());
     host_ = std::move(*made);
+    debugger_ = std::make_unique<kube::CacheDebugger>(*loop_, *client_, *host_);
     return {};
   }
 
@@ -249,6 +255,7 @@ class RunningProcess final : public Process {
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<WorkerPool> pool_;
   std::unique_ptr<kube::SchedulerHost> host_;
+  std::unique_ptr<kube::CacheDebugger> debugger_;
   std::unique_ptr<kube::LeaderElector> elector_;
   std::unique_ptr<Reloader> reloader_;
   std::thread loop_thread_;

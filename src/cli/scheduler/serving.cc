@@ -24,7 +24,8 @@ constexpr std::chrono::seconds kLoopPatience(2);
 Result<std::unique_ptr<kube::ApiClient>> ReviewClient(const std::string& kubeconfig,
                                                       std::string_view purpose,
                                                       const std::string& version,
-                                                      kube::SystemLoop& loop) {
+                                                      kube::SystemLoop& loop,
+                                                      kube::RequestObserver& observer) {
   if (kubeconfig.empty() && std::getenv("KUBERNETES_SERVICE_HOST") == nullptr) {
     log::WarningLine(
         fmt::format("Neither --{}-kubeconfig nor a service account was given: "
@@ -45,6 +46,7 @@ Result<std::unique_ptr<kube::ApiClient>> ReviewClient(const std::string& kubecon
   rest.accept = "application/json";
   rest.content_type = std::string(kube::kJson);
   rest.qps = -1;
+  rest.observer = &observer;
   auto client = kube::MakeRestClient(loop, *config, *credentials, rest);
   if (!client) return failed(client.error());
   return std::move(*client);
@@ -121,6 +123,8 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
   }
   metrics.async_api_calls = options.gates.Enabled("SchedulerAsyncAPICalls");
   metrics_ = std::make_unique<server::SchedulerMetrics>(registry_, metrics);
+  decisions_ = std::make_unique<DecisionLog>(*metrics_);
+  requests_ = std::make_unique<server::ClientMetrics>(registry_);
   leader_ = std::make_unique<server::LeaderMetrics>(registry_,
                                                     options.config.leader_election.resource_name);
   server::AddProcessMetrics(registry_);
@@ -129,12 +133,12 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
 
 Result<void> Serving::MakeAuth(const SchedulerOptions& options) {
   if (options.serving.port == 0) return {};  // nobody to let in
-  auto authentication =
-      ReviewClient(options.authentication.kubeconfig, "authentication", options.version, loop_);
+  auto authentication = ReviewClient(options.authentication.kubeconfig, "authentication",
+                                     options.version, loop_, *requests_);
   if (!authentication) return Fail(authentication.error());
   authentication_ = std::move(*authentication);
-  auto authorization =
-      ReviewClient(options.authorization.kubeconfig, "authorization", options.version, loop_);
+  auto authorization = ReviewClient(options.authorization.kubeconfig, "authorization",
+                                    options.version, loop_, *requests_);
   if (!authorization) return Fail(authorization.error());
   authorization_ = std::move(*authorization);
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cli/scheduler/decision_log.h"
 #include "cli/scheduler/options.h"
 #include "kube/client/api_client.h"
 #include "kube/election/leader_elector.h"
@@ -25,7 +26,9 @@ class Serving {
   ~Serving();
 
   // Tells the engine's story; for SchedulerHostOptions::observer.
-  berth::scheduler::EngineObserver& Observer() { return *metrics_; }
+  berth::scheduler::EngineObserver& Observer() { return *decisions_; }
+  // For RestClientOptions::observer of clients on the loop.
+  kube::RequestObserver& Requests() { return *requests_; }
   server::Registry& Metrics() { return registry_; }
   void SetLeading(bool leading);
   // For /configz. From any thread.
@@ -49,6 +52,8 @@ class Serving {
   kube::SystemLoop& loop_;
   server::Registry registry_;
   std::unique_ptr<server::SchedulerMetrics> metrics_;
+  std::unique_ptr<DecisionLog> decisions_;
+  std::unique_ptr<server::ClientMetrics> requests_;
   std::unique_ptr<server::LeaderMetrics> leader_;
   std::unique_ptr<kube::ApiClient> authentication_;
   std::unique_ptr<kube::ApiClient> authorization_;

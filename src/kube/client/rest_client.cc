@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -69,8 +70,9 @@ class RestClient final : public ApiClient {
     Nanoseconds deadline{0};  // 0: none
     Loop::TimerId timer = 0;  // of the wait it is in
     Nanoseconds sent{0};
-    HttpClient::Id http = 0;  // in flight
-    bool throttled = false;   // waits for the rate limit, with this token:
+    std::optional<Nanoseconds> first_sent;  // of all attempts
+    HttpClient::Id http = 0;                // in flight
+    bool throttled = false;                 // waits for the rate limit, with this token:
     Nanoseconds token_taken{0}, token_wait{0};
     std::string previous_error;  // of the attempt before this one
 
@@ -88,7 +90,9 @@ class RestClient final : public ApiClient {
   void Launch(const CallPtr& call, const Credentials::Credential& credential);
   HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential) const;
   std::string Url(const ApiRequest& request) const;
-  void LogResponse(const Call& call, std::string_view status) const;
+  void NoteResponse(const Call& call, std::string_view code) const;
+  void NoteRetry(const Call& call, std::string_view code) const;
+  void NoteWait(const Call& call, Nanoseconds wait) const;
 
   void Wait(const CallPtr& call, Nanoseconds delay, void (RestClient::*next)(const CallPtr&));
   void Retry(const CallPtr& call, Nanoseconds delay);
@@ -197,6 +201,7 @@ void RestClient::Wait(const CallPtr& call, Nanoseconds delay,
 void RestClient::Throttle(const CallPtr& call) {
   const Nanoseconds now = loop_.Steady();
   const Nanoseconds wait = call->request.unlimited ? Nanoseconds(0) : limiter_.Take(now);
+  NoteWait(*call, wait);
   if (wait.count() == 0) return Prepare(call);
   call->throttled = true;
   call->token_taken = now;
@@ -262,8 +267,13 @@ HttpRequest RestClient::BuildRequest(const Call& call,
   return http;
 }
 
-void RestClient::LogResponse(const Call& call, std::string_view status) const {
+// An answer came, or none did.
+void RestClient::NoteResponse(const Call& call, std::string_view status) const {
   constexpr int kLevel = 6;
+  if (options_.observer != nullptr) {
+    options_.observer->Answered(call.request.method, url_.authority,
+                                status.empty() ? "<error>" : status, call.request.body.size());
+  }
   if (!log::V(kLevel)) return;
   log::Info(kLevel, "Response",
             {{"verb", call.request.method},
@@ -272,9 +282,21 @@ void RestClient::LogResponse(const Call& call, std::string_view status) const {
              {"milliseconds", (loop_.Steady() - call.sent) / std::chrono::milliseconds(1)}});
 }
 
+void RestClient::NoteRetry(const Call& call, std::string_view code) const {
+  if (options_.observer == nullptr) return;
+  options_.observer->Retried(call.request.method, url_.authority, code);
+}
+
+void RestClient::NoteWait(const Call& call, Nanoseconds wait) const {
+  if (options_.observer == nullptr) return;
+  options_.observer->HeldBack(call.request.method, url_.authority,
+                              std::chrono::duration<double>(wait).count());
+}
+
 void RestClient::Launch(const CallPtr& call, const Credentials::Credential& credential) {
   call->credential = credential.version;
   call->sent = loop_.Steady();
+  if (!call->first_sent) call->first_sent = call->sent;
   HttpRequest request = BuildRequest(*call, credential);
   if (call->sink != nullptr) {
     call->refusal = {};
@@ -309,7 +331,7 @@ void RestClient::Retry(const CallPtr& call, Nanoseconds delay) {
 
 void RestClient::OnError(const CallPtr& call, HttpError error) {
   using Kind = HttpError::Kind;
-  LogResponse(*call, "");
+  NoteResponse(*call, "");
   if (error.kind == Kind::kConnect) credentials_->ConnectFailed();
   if (error.kind == Kind::kUnsent && call->resends < kMaxResends) {
     ++call->resends;
@@ -322,13 +344,14 @@ void RestClient::OnError(const CallPtr& call, HttpError error) {
   if (again && call->retries < kMaxRetries) {
     ++call->retries;
     call->previous_error = error.message;
+    NoteRetry(*call, "<error>");
     return Retry(call, kRetryPause);
   }
   FailWith(call, std::move(error));
 }
 
 void RestClient::OnAnswer(const CallPtr& call, HttpResponse response) {
-  LogResponse(*call, std::to_string(response.status));
+  NoteResponse(*call, std::to_string(response.status));
   if (response.status == 401 && !call->renewed && credentials_->Refused(call->credential)) {
     call->renewed = true;
     return Prepare(call);
@@ -337,6 +360,7 @@ void RestClient::OnAnswer(const CallPtr& call, HttpResponse response) {
   int seconds = 0;
   if (may_wait && call->retries < kMaxRetries && RetryAfterSeconds(response, &seconds)) {
     ++call->retries;
+    NoteRetry(*call, std::to_string(response.status));
     return Retry(call, std::chrono::seconds(seconds));
   }
   LogWarnings(response.headers);
@@ -359,6 +383,11 @@ void RestClient::FailWith(const CallPtr& call, HttpError error) {
 void RestClient::Finish(const CallPtr& call, ApiResponse response) {
   calls_.erase(call->id);
   loop_.Cancel(call->timer);
+  if (options_.observer != nullptr && call->sink == nullptr) {
+    const Nanoseconds took = loop_.Steady() - call->first_sent.value_or(loop_.Steady());
+    options_.observer->Finished(call->request.method, url_.authority,
+                                std::chrono::duration<double>(took).count(), response.body.size());
+  }
   // Nothing of ours is touched after this: the receiver may destroy the client.
   if (call->sink != nullptr) {
     call->sink->OnEnd(response);
@@ -376,7 +405,7 @@ void RestClient::OnWatchResponse(Id id, int status, const std::vector<Header>& h
 }
 
 void RestClient::StartWatch(const CallPtr& call) {
-  LogResponse(*call, "200");
+  NoteResponse(*call, "200");
   LogWarnings(call->refusal.headers);
   const std::string_view header = call->refusal.Get("content-type");
   const std::string media_type = header.empty() ? options_.content_type : MediaType(header);

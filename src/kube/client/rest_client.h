@@ -6,6 +6,7 @@
 
 #include "kube/auth/kubeconfig.h"
 #include "kube/client/api_client.h"
+#include "kube/client/request_observer.h"
 
 namespace berth::kube {
 
@@ -18,6 +19,7 @@ struct RestClientOptions {
   int burst = 100;                       // 0: client-go's default of 10
   Nanoseconds timeout = Nanoseconds(0);  // of requests that set none
   size_t max_connections = 4;            // at once, besides those of watches
+  RequestObserver* observer = nullptr;   // may be null; outlives the client
 };
 
 // Rotated tokens and certificates are taken up without a restart; exec credentials are renewed when

@@ -166,6 +166,11 @@ Response Endpoints::Now(const Request& request) {
   if (options_.profiling && (path == "/debug/flags" || path.starts_with("/debug/flags/"))) {
     return FlagsIndex();
   }
+  if (options_.profiling && (path == "/debug/pprof" || path.starts_with("/debug/pprof/"))) {
+    return PlainText(404,
+                     "There are no Go profiles of a program that is not written in Go.\n"
+                     "Use perf instead, where berth runs: perf record -g -p PID -- sleep 30\n");
+  }
   return NotFound();
 }
 

@@ -212,8 +212,14 @@ TEST_F(EndpointsTest, VerbosityIsPut) {
   EXPECT_THAT(Ask("/debug/flags").body, HasSubstr("<title>/debug/flags/</title>"));
 }
 
+TEST_F(EndpointsTest, WhoAsksForGoProfilesIsToldWhatToUse) {
+  EXPECT_EQ(Ask("/debug/pprof/profile").status, 404);
+  EXPECT_THAT(Ask("/debug/pprof/").body, HasSubstr("perf record"));
+}
+
 TEST_F(EndpointsTest, WithoutProfilingThereIsNoDebug) {
   options_.profiling = false;
+  EXPECT_EQ(Ask("/debug/pprof/").body, Ask("/nowhere").body);
   EXPECT_EQ(Ask("/debug/flags/v").status, 404);
   EXPECT_EQ(Ask("/configz").status, 200);
 }

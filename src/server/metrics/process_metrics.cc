@@ -220,20 +220,24 @@ ClientMetrics::ClientMetrics(Registry& registry)
            {"verb", "host"}},
           {0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0})) {}
 
-void ClientMetrics::Request(std::string_view method, std::string_view host, std::string_view code,
-                            double seconds, double request_bytes, double response_bytes) {
-  requests_.With({code, method, host})->Add();
-  duration_.With({method, host})->Observe(seconds);
-  request_size_.With({method, host})->Observe(request_bytes);
-  response_size_.With({method, host})->Observe(response_bytes);
+void ClientMetrics::Answered(std::string_view method, std::string_view host, std::string_view code,
+                             size_t request_bytes) {
+  requests_.Of({code, method, host}).OwnAdd();
+  request_size_.Of({method, host}).OwnObserve(static_cast<double>(request_bytes));
+}
+
+void ClientMetrics::Finished(std::string_view method, std::string_view host, double seconds,
+                             size_t response_bytes) {
+  duration_.Of({method, host}).OwnObserve(seconds);
+  response_size_.Of({method, host}).OwnObserve(static_cast<double>(response_bytes));
 }
 
 void ClientMetrics::HeldBack(std::string_view method, std::string_view host, double seconds) {
-  held_back_.With({method, host})->Observe(seconds);
+  held_back_.Of({method, host}).OwnObserve(seconds);
 }
 
 void ClientMetrics::Retried(std::string_view method, std::string_view host, std::string_view code) {
-  retries_.With({code, method, host})->Add();
+  retries_.Of({code, method, host}).OwnAdd();
 }
 
 }  // namespace berth::server

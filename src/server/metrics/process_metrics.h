@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/client/request_observer.h"
 #include "server/metrics/registry.h"
+#include "server/metrics/series_cache.h"
 
 namespace berth::server {
 
@@ -61,26 +63,25 @@ class LeaderMetrics {
   CounterFamily& slow_path_;
 };
 
-// rest_client_*: requests to the API server. From any thread.
-class ClientMetrics {
+// rest_client_*: requests to the API server. For clients of one loop.
+class ClientMetrics final : public kube::RequestObserver {
  public:
   explicit ClientMetrics(Registry& registry);
 
-  // A request came to an end. `code`: "200", "<error>". Sizes are of bodies.
-  void Request(std::string_view method, std::string_view host, std::string_view code,
-               double seconds, double request_bytes, double response_bytes);
-  // How long a request was held back by the client's own rate.
-  void HeldBack(std::string_view method, std::string_view host, double seconds);
-  // The server asked for the request to be repeated, with this code.
-  void Retried(std::string_view method, std::string_view host, std::string_view code);
+  void Answered(std::string_view method, std::string_view host, std::string_view code,
+                size_t request_bytes) override;
+  void Finished(std::string_view method, std::string_view host, double seconds,
+                size_t response_bytes) override;
+  void HeldBack(std::string_view method, std::string_view host, double seconds) override;
+  void Retried(std::string_view method, std::string_view host, std::string_view code) override;
 
  private:
-  CounterFamily& requests_;
-  CounterFamily& retries_;
-  HistogramFamily& duration_;
-  HistogramFamily& request_size_;
-  HistogramFamily& response_size_;
-  HistogramFamily& held_back_;
+  SeriesCache<Counter> requests_;         // code, method, host
+  SeriesCache<Counter> retries_;          // code, verb, host
+  SeriesCache<Histogram> duration_;       // verb, host
+  SeriesCache<Histogram> request_size_;   // verb, host
+  SeriesCache<Histogram> response_size_;  // verb, host
+  SeriesCache<Histogram> held_back_;      // verb, host
 };
 
 }  // namespace berth::server

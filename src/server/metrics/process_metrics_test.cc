@@ -56,7 +56,8 @@ TEST(LeaderMetrics, SayWhoLeads) {
 TEST(ClientMetrics, LabelsAreInClientGosOrder) {
   Registry registry;
   ClientMetrics client(registry);
-  client.Request("GET", "127.0.0.1:6443", "200", 0.02, 0, 5000);
+  client.Answered("GET", "127.0.0.1:6443", "200", 0);
+  client.Finished("GET", "127.0.0.1:6443", 0.02, 5000);
   client.HeldBack("POST", "127.0.0.1:6443", 0.001);
   const std::string text = registry.WriteText();
   EXPECT_THAT(text, HasSubstr("rest_client_requests_total{code=\"200\",host=\"127.0.0.1:6443\","

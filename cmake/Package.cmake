@@ -1,0 +1,33 @@
+# The Debian package: `make package`. What is installed, and what it is called.
+install(TARGETS berth RUNTIME DESTINATION bin)
+install(FILES deploy/debian/berth.service DESTINATION /lib/systemd/system)
+install(FILES deploy/debian/berth.default DESTINATION /etc/default RENAME berth)
+install(FILES deploy/debian/scheduler.yaml deploy/static-pod.yaml deploy/deployment.yaml deploy/rbac.yaml
+        DESTINATION share/doc/berth/examples)
+install(DIRECTORY deploy/monitoring DESTINATION share/doc/berth/examples)
+install(FILES README.md docs/operations.md docs/metrics.md DESTINATION share/doc/berth)
+install(FILES LICENSE DESTINATION share/doc/berth RENAME copyright)
+find_program(GZIP gzip REQUIRED)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/berth.8.gz
+                   COMMAND ${GZIP} -9nc ${CMAKE_SOURCE_DIR}/deploy/debian/berth.8 > ${CMAKE_BINARY_DIR}/berth.8.gz
+                   DEPENDS deploy/debian/berth.8)
+add_custom_target(manual ALL DEPENDS ${CMAKE_BINARY_DIR}/berth.8.gz)
+install(FILES ${CMAKE_BINARY_DIR}/berth.8.gz DESTINATION share/man/man8)
+# For control planes that call the scheduler by its old name.
+install(CODE "file(MAKE_DIRECTORY \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/berth)
+  file(CREATE_LINK ../../bin/berth \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/berth/kube-scheduler SYMBOLIC)")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME berth)
+set(CPACK_PACKAGE_CONTACT "berth developers <berth@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION admin)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/deploy/debian/conffiles)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Kubernetes scheduler, a drop-in for kube-scheduler
+berth gives pods nodes as kube-scheduler v1.34 does, decides much faster, and takes its flags, its configuration file, its
+Lease and its place in dashboards.")
+include(CPack)

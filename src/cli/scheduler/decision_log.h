@@ -1,0 +1,103 @@
+// DecisionLog: what the engine does, as the lines operators know from kube-scheduler.
+//
+//   -v=2   a pod was bound, found no node, or pushed others aside
+//   -v=3   attempts, bindings, new pods, pods that go back to a queue after an attempt
+//   -v=4   pods that an event moves, -v=5 all moves between queues
+//   -v=10  the scores of every node
+//
+// A cycle that took 100 ms or longer is logged at any verbosity, with its steps if they were timed;
+// the next one is. Nothing is put together for a line that is not printed. Everything is passed on
+// to the metrics. On the engine's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "scheduler/observer.h"
+#include "server/metrics/scheduler_metrics.h"
+
+namespace berth::cli::scheduler {
+
+class DecisionLog final : public berth::scheduler::EngineObserver {
+ public:
+  using Pod = cluster::Pod;
+  using PodRef = berth::scheduler::PodRef;
+  using Point = framework::Point;
+  using Code = framework::Code;
+
+  static constexpr int64_t kSlowCycleNs = 100'000'000;
+
+  // `now_ns` null: a clock that costs little and ticks every few milliseconds.
+  explicit DecisionLog(server::SchedulerMetrics& metrics, int64_t (*now_ns)() = nullptr);
+
+  void QueueIncoming(const Pod& pod, queue::QueueName queue, std::string_view event) override;
+  berth::scheduler::CycleInterest CycleBegan(const Pod& pod, std::string_view profile,
+                                             uint8_t profile_number) override;
+  void Decided(const Pod& pod, const berth::scheduler::Decision& decision,
+               const framework::Cycle& cycle) override;
+  void Attempted(const Pod& pod, berth::scheduler::Outcome outcome, std::string_view node,
+                 std::string_view message) override;
+  void BindBegan(const PodRef& pod, std::string_view node) override;
+  void Bound(const PodRef& pod, std::string_view node, const queue::QueuedPod& info,
+             const api::Time& now) override;
+  void VictimPreempted(const PodRef& preemptor, const PodRef& victim,
+                       std::string_view node) override;
+
+  // --- Only passed on
+  void Preempted(const PodRef& preemptor, size_t victims, std::string_view node) override {
+    metrics_.Preempted(preemptor, victims, node);
+  }
+  void PreemptionEnded(const PodRef& preemptor, bool success) override {
+    metrics_.PreemptionEnded(preemptor, success);
+  }
+  void PermitWaited(Code code, int64_t waited_ns) override {
+    metrics_.PermitWaited(code, waited_ns);
+  }
+  void PluginFailed(Point point, std::string_view plugin) override {
+    metrics_.PluginFailed(point, plugin);
+  }
+  void AlgorithmEnded() override { metrics_.AlgorithmEnded(); }
+  void PointBegan(Point point) override { metrics_.PointBegan(point); }
+  void PointEnded(Point point, Code code) override { metrics_.PointEnded(point, code); }
+  void StartedOver() override { metrics_.StartedOver(); }
+  void PluginBegan() override { metrics_.PluginBegan(); }
+  void PluginEnded(Point point, std::string_view plugin, Code code) override {
+    metrics_.PluginEnded(point, plugin, code);
+  }
+  void BindingPointBegan(const PodRef& pod, Point point) override {
+    metrics_.BindingPointBegan(pod, point);
+  }
+  void BindingPointEnded(const PodRef& pod, Point point, std::string_view plugin,
+                         Code code) override {
+    metrics_.BindingPointEnded(pod, point, plugin, code);
+  }
+  bool HintBegan() override { return metrics_.HintBegan(); }
+  void HintEnded(std::string_view plugin, std::string_view event, std::string_view hint) override {
+    metrics_.HintEnded(plugin, event, hint);
+  }
+  bool EventBegan() override { return metrics_.EventBegan(); }
+  void EventEnded(std::string_view event) override { metrics_.EventEnded(event); }
+  bool PreEnqueueBegan() override { return metrics_.PreEnqueueBegan(); }
+  void PreEnqueueEnded(std::string_view profile, Code code) override {
+    metrics_.PreEnqueueEnded(profile, code);
+  }
+
+ private:
+  struct Nodes {
+    size_t evaluated = 0;
+    size_t feasible = 0;
+  };
+  void LogScores(const Pod& pod, const berth::scheduler::Decision& decision,
+                 const framework::Cycle& cycle) const;
+  void LogSlow(const Pod& pod, int64_t took_ns);
+
+  server::SchedulerMetrics& metrics_;
+  int64_t (*now_ns_)();
+  int64_t began_ns_ = 0;
+  boost::unordered_flat_map<std::string, Nodes> decided_;  // of pods that are being bound, by uid
+};
+
+}  // namespace berth::cli::scheduler

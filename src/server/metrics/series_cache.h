@@ -1,0 +1,56 @@
+// SeriesCache: from label values to a series, without the family's lock.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "server/metrics/registry.h"
+
+namespace berth::server {
+
+// Label values, in the order of the family's labels, to a series; asks the family once per
+// combination. For one thread.
+template <class T>
+class SeriesCache {
+ public:
+  explicit SeriesCache(FamilyOf<T>& family) : family_(family) {}
+
+  T& Of(LabelValues values) {
+    if (last_ != nullptr && IsLast(values)) return *last_;
+    key_.clear();
+    for (const std::string_view value : values) {
+      key_ += value;
+      key_ += '\0';
+    }
+    const auto it = known_.find(key_);
+    last_ = it != known_.end() ? it->second : family_.With(values);
+    if (it == known_.end()) known_.emplace(key_, last_);
+    return *last_;
+  }
+  // Calls fn(series) for every combination asked for so far.
+  template <class Fn>
+  void ForEach(Fn&& fn) {
+    for (auto& [key, series] : known_) fn(*series);
+  }
+
+ private:
+  // Most of the time the same combination is asked for again.
+  bool IsLast(LabelValues values) const {
+    std::string_view rest = key_;
+    for (const std::string_view value : values) {
+      if (rest.size() <= value.size() || rest[value.size()] != '\0') return false;
+      if (rest.substr(0, value.size()) != value) return false;
+      rest.remove_prefix(value.size() + 1);
+    }
+    return rest.empty();
+  }
+
+  FamilyOf<T>& family_;
+  std::string key_;    // of last_
+  T* last_ = nullptr;  // as asked for last
+  boost::unordered_flat_map<std::string, T*> known_;
+};
+
+}  // namespace berth::server

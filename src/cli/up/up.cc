@@ -146,7 +146,7 @@ class SchedulerPart {
     kube::RestClientOptions rest;
     rest.user_agent = "berth-up/v1.34 (linux/amd64)";
     rest.qps = -1;
-    rest.max_connections = 64;  // without TLS there is no HTTP/2: one request at a time on each, once a round
+    rest.max_connections = 64;  // without TLS, no HTTP/2: one request each at a time
     auto made = kube::MakeRestClient(*part->loop_, client, *credentials, rest);
     if (!made) return Fail(made.error());
     part->client_ = std::move(*made);

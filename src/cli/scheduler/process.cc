@@ -137,6 +137,7 @@ class RunningProcess final : public Process {
     host.config = options_.config;
     host.engine = EngineOptionsOf(options_);
     host.host_name = host_name_;
+    host.devices = options_.gates.Enabled("DynamicResourceAllocation");
     host.executor = pool_.get();
     host.observer = &serving_->Observer();
     auto made = kube::SchedulerHost::Make(*loop_, *client_, std::move(host));

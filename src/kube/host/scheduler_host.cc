@@ -28,6 +28,7 @@ class Host final : public SchedulerHost, private ObjectSink {
                 [this](scheduler::EffectResult result) { Tell(std::move(result)); }) {
     ObjectSink& sink = *this;
     for (const Kind& kind : WatchedKinds()) {
+      if (!options_.devices && kind.api_version.starts_with("resource.k8s.io/")) continue;
       reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_));
     }
   }
@@ -89,7 +90,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   // --- ObjectSink, on the loop's thread
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
     Tell(ReplacedObjects{kind, std::move(objects)});
-    if (listed_.insert(kind).second && listed_.size() == WatchedKinds().size()) {
+    if (listed_.insert(kind).second && listed_.size() == reflectors_.size()) {
       Tell(EngineTask([this](scheduler::Engine&) {
         knows_all_ = true;
         synced_.store(true);

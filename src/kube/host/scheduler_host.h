@@ -31,6 +31,7 @@ struct SchedulerHostOptions {
   config::KubeSchedulerConfiguration config;
   scheduler::EngineOptions engine;
   std::string host_name;  // for events
+  bool devices = true;    // watch resource claims, slices and device classes
   // May be null; used on the engine's thread and outlive the host.
   framework::Executor* executor = nullptr;
   scheduler::EngineObserver* observer = nullptr;

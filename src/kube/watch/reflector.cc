@@ -37,6 +37,8 @@ void AddParameter(std::string& query, std::string_view name, std::string_view va
   query.append(name).append("=").append(value);
 }
 
+bool IsOptional(const Kind& kind) { return kind.api_version.starts_with("resource.k8s.io/"); }
+
 bool IsExpired(int code, std::string_view reason) {
   return code == 410 || reason == "Expired" || reason == "Gone";
 }
@@ -60,6 +62,7 @@ class Reflector::Impl final : public WatchSink {
   void Start() {
     if (running_) return;
     running_ = true;
+    absent_ = false;
     log::Info(3, "Starting reflector", {{"type", type_}});
     List();
   }
@@ -117,6 +120,7 @@ class Reflector::Impl final : public WatchSink {
   void OnPage(const ApiResponse& response, bool first);
   void OnListFailed(const ApiResponse& response, bool first);
   void FailList(std::string_view message);
+  void ListAbsent();
   void Collect(api::Object object, std::string_view raw);
   void TakeList(api::ListMeta meta);
 
@@ -142,6 +146,7 @@ class Reflector::Impl final : public WatchSink {
 
   bool running_ = false;
   bool synced_ = false;
+  bool absent_ = false;               // it was said that the server does not serve the kind
   bool paged_ = false;                // the server has no watch cache: it pages lists
   bool version_unavailable_ = false;  // the last list could not have version_
   std::string version_;               // the last one seen
@@ -218,7 +223,17 @@ void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
     listing_ = std::move(newest);
     return SendPage("");
   }
-  FailList(response.message);
+  if (response.code == 404 && IsOptional(kind_) && !absent_) ListAbsent();
+  if (running_) FailList(response.message);
+}
+
+// The server is older than the kind, or does not serve it: there are no such objects, until it
+// does.
+void Reflector::Impl::ListAbsent() {
+  log::Error(fmt::format("the server does not serve {}", kind_.api_version),
+             "Going on without a kind that only pods with resource claims need", {{"type", type_}});
+  absent_ = synced_ = true;
+  sink_.Replaced(kind_.kind, {});
 }
 
 void Reflector::Impl::FailList(std::string_view message) {

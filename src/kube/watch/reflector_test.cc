@@ -221,6 +221,27 @@ TEST_F(ReflectorTest, FailedListsAreRepeatedWithPausesThatDoubleUpToALimit) {
   EXPECT_EQ(client_.CountOpen(), 1u);
 }
 
+TEST_F(ReflectorTest, AServerWithoutDevicesHasNone) {
+  Begin("ResourceSlice");
+  client_.RespondNext(FakeApiClient::Failure(404, "NotFound", "no such resource"));
+  EXPECT_TRUE(reflector_->Synced());
+  EXPECT_THAT(sink_.lines, ElementsAre("= ResourceSlice"));
+  loop_.Advance(seconds(2));
+  client_.RespondNext(FakeApiClient::Failure(404, "NotFound", "no such resource"));
+  EXPECT_THAT(sink_.lines, ElementsAre("= ResourceSlice")) << "said once";
+  loop_.Advance(seconds(4));
+  client_.RespondNext(
+      FakeApiClient::Success(List<api::ResourceSlice>("7", {Make<api::ResourceSlice>("a", "3")})));
+  EXPECT_THAT(sink_.lines, ElementsAre("= ResourceSlice", "= ResourceSlice a"));
+}
+
+TEST_F(ReflectorTest, AServerWithoutNodesIsAFailure) {
+  Begin("Node");
+  client_.RespondNext(FakeApiClient::Failure(404, "NotFound", "no such resource"));
+  EXPECT_FALSE(reflector_->Synced());
+  EXPECT_THAT(sink_.lines, IsEmpty());
+}
+
 TEST_F(ReflectorTest, AListWhoseVersionIsGoneAsksForTheNewest) {
   BeginWatch("Node");
   client_.Respond(Watch(), FakeApiClient::Failure(500, "", "injected"));

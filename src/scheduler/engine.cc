@@ -209,8 +209,7 @@ void Engine::Impl::Record(const PodRef& pod, std::optional<PodRef> related, std:
 }
 
 PodRef Engine::Impl::RefOf(const cluster::Pod& pod) const {
-  const PodId id = cluster_.FindPod(pod.uid);
-  const PodRecord* record = id == cluster::kNoPod ? nullptr : FindRecord(id);
+  const PodRecord* record = pod.id == cluster::kNoPod ? nullptr : FindRecord(pod.id);
   PodRef ref{pod.namespace_(), pod.name, pod.uid};
   if (record != nullptr && record->version >= 0) {
     ref.resource_version = std::to_string(record->version);

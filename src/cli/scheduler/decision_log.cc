@@ -69,13 +69,14 @@ void DecisionLog::QueueIncoming(const Pod& pod, queue::QueueName queue, std::str
 
 berth::scheduler::CycleInterest DecisionLog::CycleBegan(const Pod& pod, std::string_view profile,
                                                         uint8_t profile_number) {
-  if (log::V(3)) {
+  verbose_ = log::V(2);
+  if (verbose_ && log::V(3)) {
     if (log::V(4)) log::Info(4, "About to try and schedule pod", {{"pod", NameOf(pod)}});
     log::Info(3, "Attempting to schedule pod", {{"pod", NameOf(pod)}});
   }
   berth::scheduler::CycleInterest interest = metrics_.CycleBegan(pod, profile, profile_number);
   interest.decision = true;
-  interest.scores = log::V(10);
+  interest.scores = verbose_ && log::V(10);
   began_ns_ = now_ns_();
   return interest;
 }
@@ -83,7 +84,7 @@ berth::scheduler::CycleInterest DecisionLog::CycleBegan(const Pod& pod, std::str
 void DecisionLog::Decided(const Pod& pod, const Decision& decision, const framework::Cycle& cycle) {
   const int64_t took = now_ns_() - began_ns_;
   if (took >= kSlowCycleNs) LogSlow(pod, took);
-  if (!log::V(2) || decision.outcome != Outcome::kScheduled) return;
+  if (!verbose_ || decision.outcome != Outcome::kScheduled) return;
   if (decided_.size() >= kMostDecided) decided_.clear();
   decided_[pod.uid] = {decision.evaluated_nodes, decision.feasible_count};
   if (decision.scored && log::V(10)) LogScores(pod, decision, cycle);

@@ -97,6 +97,7 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   server::SchedulerMetrics& metrics_;
   int64_t (*now_ns_)();
   int64_t began_ns_ = 0;
+  bool verbose_ = false;                                   // -v=2 or more, in the cycle that runs
   boost::unordered_flat_map<std::string, Nodes> decided_;  // of pods that are being bound, by uid
 };
 

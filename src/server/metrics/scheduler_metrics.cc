@@ -255,7 +255,11 @@ std::string_view SchedulerMetrics::ProfileName(uint8_t number) const {
 
 void SchedulerMetrics::QueueIncoming(const cluster::Pod&, queue::QueueName queue,
                                      std::string_view event) {
-  incoming_.Of({queue::NameOf(queue), event}).OwnAdd();
+  Incoming& last = last_incoming_[static_cast<size_t>(queue)];
+  if (last.counter == nullptr || last.event != event) {
+    last = {std::string(event), &incoming_.Of({queue::NameOf(queue), event})};
+  }
+  last.counter->OwnAdd();
 }
 
 // --- Cycles
@@ -264,7 +268,10 @@ scheduler::CycleInterest SchedulerMetrics::CycleBegan(const cluster::Pod&, std::
                                                       uint8_t profile_number) {
   profile_ = profile_number;
   if (profile_number >= profiles_.size()) profiles_.resize(profile_number + size_t{1});
-  if (profiles_[profile_number] != profile) profiles_[profile_number] = profile;  // a new config
+  if (profiles_[profile_number] != profile) {  // a new configuration
+    profiles_[profile_number] = profile;
+    scheduled_.clear();
+  }
   FlushSteps();
   steps_.clear();
   cycle_.weight = NextWeight(cycles_);
@@ -369,7 +376,7 @@ void SchedulerMetrics::Bound(const scheduler::PodRef& pod, std::string_view,
       binding_since_.erase(began);
     }
   }
-  CountAttempt("scheduled", ProfileName(info.profile), timer);
+  CountScheduled(info.profile, timer);
   pod_attempts_->OwnObserve(info.attempts);
   if (!info.initial_attempt) return;
   const double waited =
@@ -379,6 +386,14 @@ void SchedulerMetrics::Bound(const scheduler::PodRef& pod, std::string_view,
   if (few == nullptr) few = &sli_duration_.Of({AttemptsLabel(info.attempts)});
   if (attempts < sli_by_attempts_.size()) sli_by_attempts_[attempts] = few;
   few->OwnObserve(std::max(waited, 0.0));
+}
+
+void SchedulerMetrics::CountScheduled(uint8_t profile, const Timer& timer) {
+  if (timer.weight != 0) return CountAttempt("scheduled", ProfileName(profile), timer);
+  if (profile >= scheduled_.size()) scheduled_.resize(profile + size_t{1});
+  Counter*& counter = scheduled_[profile];
+  if (counter == nullptr) counter = &attempts_.Of({"scheduled", ProfileName(profile)});
+  counter->OwnAdd();
 }
 
 void SchedulerMetrics::PermitWaited(Code code, int64_t waited_ns) {

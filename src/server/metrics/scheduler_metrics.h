@@ -106,6 +106,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   int64_t Now() const { return now_ns_(); }
   double Since(int64_t began_ns) const { return static_cast<double>(Now() - began_ns) * 1e-9; }
   void CountAttempt(std::string_view result, std::string_view profile, const Timer& timer);
+  void CountScheduled(uint8_t profile, const Timer& timer);
   void ForgetOld();
   // Counts the points of the cycle that is over.
   void FlushSteps();
@@ -150,6 +151,14 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SeriesCache<Counter> volume_errors_;          // operation
 
   std::array<Histogram*, 15> sli_by_attempts_ = {};  // the same as sli_duration_, for few attempts
+
+  // What is asked for with every pod, found without a look at labels.
+  struct Incoming {
+    std::string event;
+    Counter* counter = nullptr;
+  };
+  std::array<Incoming, queue::kQueueNames> last_incoming_;
+  std::vector<Counter*> scheduled_;  // of attempts_, by profile
 
   std::vector<std::string> profiles_;  // names, by number
   uint8_t profile_ = 0;                // of the cycle that runs

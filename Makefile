@@ -36,6 +36,9 @@ package: build ## a Debian package in build/package, installed into a scratch ro
 	@cd build && cpack -G DEB > package.log 2>&1 || { cat package.log; exit 1; }
 	@tools/package-check build/package/*.deb
 
+web-test: build ## drive the dashboard in Chromium (WEB="files or options of pytest" to choose)
+	@test/web/run $(WEB)
+
 lint: deps ## formatting of all files, clang-tidy on changed ones (TIDY="files" to choose)
 	@tools/lint $(TIDY)
 

@@ -119,8 +119,11 @@ function Waiting({ pod, open, reason }: { pod: PendingPod; open: boolean; reason
         <ul class="why">
           {pod.rejections!.map((each) => (
             <li key={each.plugin + each.reason}>
-              <b>{count(each.nodes)}</b> {each.reason}
-              {each.plugin && <span class="dim small"> {each.plugin}</span>}
+              <b title="nodes">{count(each.nodes)}</b>
+              <span>
+                {each.reason}
+                {each.plugin && <span class="dim small"> {each.plugin}</span>}
+              </span>
             </li>
           ))}
         </ul>

@@ -20,7 +20,7 @@ export function FlowChart({ bound, failed }: { bound: number[]; failed: number[]
     <figure class="flow" role="img" aria-label={`Pods bound in the last ${n} seconds: ${count(rows.reduce((sum, row) => sum + row.bound, 0))}, at most ${count(Math.max(...rows.map((row) => row.bound)))} in one second`}>
       <div class="flow-scale" aria-hidden="true">
         <span>{count(top)}/s</span>
-        <span>{top > 1 ? count(top / 2) : ''}</span>
+        <span>{top > 1 ? (top / 2).toLocaleString('en-US') : ''}</span>
         <span>0</span>
       </div>
       <svg viewBox={`0 0 ${n * 10} ${height}`} preserveAspectRatio="none" aria-hidden="true">

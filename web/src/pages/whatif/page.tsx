@@ -26,6 +26,7 @@ export function WhatIfPage({ route }: { route: Route }) {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const running = useRef<AbortController | null>(null);
+  const results = useRef<HTMLDivElement>(null);
   const config = useApi<ConfigView>('/config');
   const nodes = useApi<NodeTable>('/nodes');
   const change = (part: Partial<Draft>) => draftStore.update((old) => ({ ...old, ...part }));
@@ -45,6 +46,8 @@ export function WhatIfPage({ route }: { route: Route }) {
       const result = await post<WhatIfResult>('/whatif', toRequest(draft), mine.signal);
       const base = changesCluster(draft) ? await post<WhatIfResult>('/whatif', unchanged(draft), mine.signal) : null;
       answerStore.set({ result, base });
+      // On a narrow screen the answer is below what was asked.
+      if (matchMedia('(max-width: 1000px)').matches) results.current?.scrollIntoView({ block: 'start', behavior: 'smooth' });
     } catch (problem) {
       if (mine.signal.aborted) return;
       answerStore.set(null);
@@ -117,7 +120,7 @@ export function WhatIfPage({ route }: { route: Route }) {
             <Loading height={200} />
           )}
         </div>
-        <div class="stack" aria-live="polite" aria-busy={busy}>
+        <div class="stack answer" ref={results} aria-live="polite" aria-busy={busy}>
           {error ? (
             <Failure error={error} retry={run} />
           ) : answer ? (

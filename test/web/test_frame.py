@@ -38,8 +38,8 @@ CONTRAST = """() => {
 
 
 def settle(page):
-    page.wait_for_selector("main h1")
-    page.wait_for_function("document.querySelectorAll('.skeleton').length === 0")
+    expect(page.locator("main h1")).to_be_visible()
+    expect(page.locator(".skeleton")).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [1440, 390])

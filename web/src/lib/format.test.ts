@@ -13,6 +13,7 @@ describe('numbers as people read them', () => {
     [milliCpu(250), '250m'],
     [milliCpu(2550), '2.55'],
     [milliCpu(16000), '16'],
+    [milliCpu(1920000), '1,920'],
     [percent(1, 3), '33%'],
     [percent(1, 200), '0.5%'],
     [percent(1, 0), '–'],

@@ -33,7 +33,7 @@ export function bytes(value: number): string {
 export function milliCpu(value: number): string {
   if (value === 0) return '0';
   if (Math.abs(value) < 1000) return `${value}m`;
-  return trim(value / 1000, Math.abs(value) < 100000 ? 2 : 0);
+  return Math.abs(value) < 100000 ? trim(value / 1000, 2) : count(value / 1000);
 }
 
 // An amount of a resource in the units the API uses: CPU in thousandths, the rest whole.

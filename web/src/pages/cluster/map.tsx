@@ -10,7 +10,8 @@ export interface MapProps {
   largest: number; // nodes of the largest zone: all zones use one size of cell
   use: Float64Array;
   cordoned: (row: number) => boolean;
-  dimmed: (row: number) => boolean;
+  dimmed: (row: number) => boolean; // changes with `filter` alone
+  filter: string;
   selected: number;
   describe: (row: number) => string;
   onHover: (row: number, at: DOMRect | null) => void;
@@ -87,9 +88,10 @@ export function ZoneMap(props: MapProps) {
     if (chosen >= 0) {
       context.strokeStyle = colors.ink;
       context.lineWidth = 2;
-      context.strokeRect((chosen % grid.columns) * grid.cell - 0.5, Math.floor(chosen / grid.columns) * grid.cell - 0.5, side + 1, side + 1);
+      context.strokeRect((chosen % grid.columns) * grid.cell + 1, Math.floor(chosen / grid.columns) * grid.cell + 1, side - 2, side - 2);
     }
-  });
+    // Not for every move of the pointer: thousands of cells are drawn only when something about them has changed.
+  }, [zone, use, width, props.largest, selected, props.filter, look]);
 
   const rectOf = (index: number): DOMRect => {
     const base = canvas.current!.getBoundingClientRect();
@@ -140,7 +142,7 @@ export function ZoneMap(props: MapProps) {
         hover(to);
       }}
     >
-      <canvas ref={canvas} class="zone-canvas" data-theme-seen={look} style={{ height: `${grid.height}px` }} />
+      <canvas ref={canvas} class="zone-canvas" style={{ height: `${grid.height}px` }} />
       {count > 0 && (
         <div
           id={`${id}-active`}

@@ -88,7 +88,7 @@ function NodeBody({ node }: { node: NodeDetail }) {
           </tbody>
         </table>
       </section>
-      <StillFits free={free} />
+      <StillFits name={node.name} free={free} />
       {(node.taints?.length ?? 0) > 0 && (
         <section>
           <h3>Taints</h3>
@@ -159,7 +159,7 @@ function NodeBody({ node }: { node: NodeDetail }) {
   );
 }
 
-function StillFits({ free }: { free: Record<string, number> }) {
+function StillFits({ name, free }: { name: string; free: Record<string, number> }) {
   const [cpu, setCpu] = useState('250m');
   const [memory, setMemory] = useState('256Mi');
   const custom = { cpu: parseQuantity(cpu), memory: parseQuantity(memory) };
@@ -206,7 +206,8 @@ function StillFits({ free }: { free: Record<string, number> }) {
         </table>
       )}
       <p class="dim small">
-        Counted by resources. Taints, affinity and volumes can refuse more: <a href={href('whatif')}>try it</a>.
+        Counted by resources. Taints, affinity and volumes can refuse more: <a href={href('whatif')}>try it</a>, or see{' '}
+        <a href={href('whatif', [], { cordon: name })}>what if it were cordoned</a> or <a href={href('whatif', [], { remove: name })}>gone</a>.
       </p>
     </section>
   );

@@ -55,7 +55,8 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
   const cordoned = (row: number) => table.schedulable[row] === 0;
   const matches = (row: number) => filter === '' || table.name[row].toLowerCase().includes(filter);
   const show = (row: number) => go(href('cluster', [table.name[row]], route.query));
-  const options = [kBusiest, ...resources];
+  // Storage is offered when somebody asks for it.
+  const options = [kBusiest, ...resources.filter((each) => each !== 'ephemeral-storage' || each === by || sum(table.requested[each]) > 0)];
   const describe = (row: number) => {
     const parts = resources.slice(0, 4).map((each) => `${short(each)} ${percent(table.requested[each]?.[row] ?? 0, table.allocatable[each]?.[row] ?? 0)}`);
     return [table.name[row], ...parts, cordoned(row) ? 'cordoned' : ''].filter((part) => part !== '').join(', ');
@@ -69,7 +70,7 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
           label="Nodes"
           title={
             <span class="map-tools">
-              {options.length <= 5 ? (
+              {options.length <= 4 ? (
                 <Segmented label="Colour by" value={by} options={options.map((each) => ({ value: each, text: short(each) }))} onChange={(value) => change({ by: value })} />
               ) : (
                 <select class="field" aria-label="Colour by" value={by} onChange={(event) => change({ by: event.currentTarget.value })}>
@@ -138,7 +139,8 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
                       dimmed={(row) => !matches(row)}
                       selected={selected}
                       describe={describe}
-                      onHover={(row, at) => setHover(row < 0 || !at ? null : { row, at })}
+                      filter={filter}
+                      onHover={(row, at) => setHover((old) => (row < 0 || !at ? null : old?.row === row ? old : { row, at }))}
                       onOpen={show}
                     />
                   </section>

@@ -119,7 +119,7 @@ function Waiting({ pod, open, reason }: { pod: PendingPod; open: boolean; reason
         <ul class="why">
           {pod.rejections!.map((each) => (
             <li key={each.plugin + each.reason}>
-              <b title="nodes">{count(each.nodes)}</b>
+              <b title="nodes">{each.nodes > 0 ? count(each.nodes) : ''}</b>
               <span>
                 {each.reason}
                 {each.plugin && <span class="dim small"> {each.plugin}</span>}

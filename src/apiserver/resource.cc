@@ -187,6 +187,7 @@ Catalog::Catalog() {
     if (row.traits & kAll) resource.categories.push_back("all");
     const api::ObjectKind* kind = api::FindObjectKind(resource.ApiVersion(), resource.kind);
     if (kind) resource.type = &kind->type();
+    resource.wire = wire::FindMessage(resource.group, resource.version, resource.kind);
     Add(std::move(resource));
   }
   // Events of both groups are the same objects, kept in the form of the core group.

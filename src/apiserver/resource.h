@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/schema.h"
+#include "apiserver/wire/message.h"
 
 namespace berth::apiserver {
 
@@ -29,6 +30,7 @@ struct Resource {
   // The fields besides metadata that field selectors may name.
   std::vector<std::string> selectable = {};
   const api::TypeInfo* type = nullptr;  // null: berth does not describe the kind
+  const wire::Message* wire = nullptr;  // null: the kind has no protobuf
   // Objects are kept under this resource's number, in its form: events exist in two groups.
   uint32_t id = 0;
   uint32_t storage_id = 0;

@@ -20,18 +20,6 @@ server::Response MakeResponse(int code, std::string_view type, std::string body)
   return response;
 }
 
-// Reads nothing but what berth describes.
-bool IsScheduler(const server::Request& request) {
-  const std::string_view agent = request.Header("user-agent");
-  return agent.starts_with("kube-scheduler/") || agent.starts_with("berth");
-}
-
-bool TakesJson(const server::Request& request) {
-  const std::string_view accept = request.Header("accept");
-  return accept.find(kJsonType) != std::string_view::npos ||
-         accept.find("*/*") != std::string_view::npos;
-}
-
 }  // namespace
 
 ApiServer::ApiServer(Registry& registry, kube::Loop& loop, ApiServerOptions options)
@@ -80,10 +68,6 @@ void ApiServer::Route(Call& call) {
     return;
   }
   call.encoding = *encoding;
-  // Protobuf carries described fields alone: others get what they take just as well.
-  if (encoding->protobuf && !IsScheduler(call.request) && TakesJson(call.request)) {
-    call.encoding.protobuf = false;
-  }
   if (call.info.subresource.empty()) {
     ServeResource(call);
   } else {
@@ -108,8 +92,8 @@ void ApiServer::ServeNonResource(Call& call) {
   }
   if (path == "/") {
     Json paths = Json::MakeArray();
-    for (std::string_view known :
-         {"/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"}) {
+    for (std::string_view known : {"/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v2",
+                                   "/openapi/v3", "/readyz", "/version"}) {
       paths.Append(known);
     }
     ReplyJson(call, 200, Json::MakeObject({{"paths", std::move(paths)}}));
@@ -118,6 +102,13 @@ void ApiServer::ServeNonResource(Call& call) {
   const bool aggregated = AcceptsAggregated(accept) && (path == "/api" || path == "/apis");
   if (auto answer = Discover(registry_.Resources(), path, aggregated)) {
     call.respond(MakeResponse(200, aggregated ? kAggregatedType : kJsonType, answer->Dump()));
+    return;
+  }
+  if (path == "/openapi/v2") {
+    const Json document = DescribeOpenApiV2(registry_.Resources());
+    const bool protobuf = accept.find("proto-openapi.spec.v2@v1.0+protobuf") != accept.npos;
+    call.respond(protobuf ? MakeResponse(200, kOpenApiV2Type, OpenApiV2ToProtobuf(document))
+                          : MakeResponse(200, kJsonType, document.Dump()));
     return;
   }
   if (auto answer = DescribeOpenApi(registry_.Resources(), path)) {
@@ -168,6 +159,11 @@ void ApiServer::ServeSubresource(Call& call) {
     if (method == "GET") return PodLog(call);
   } else if (sub == "finalize" && resource.kind == "Namespace") {
     if (method == "PUT") return Update(call);
+  } else if (sub == "token" && resource.kind == "ServiceAccount" && method == "POST") {
+    return ReplyError(call, BadRequest(fmt::format(
+                                "no tokens of service accounts are made here: whoever reaches this "
+                                "API server may do everything, so {} needs none",
+                                call.info.name)));
   } else if (pod && (sub == "exec" || sub == "attach" || sub == "portforward" || sub == "proxy")) {
     return ReplyError(call, BadRequest(fmt::format(
                                 "pods run on simulated nodes here: there is nothing to {} in {}",
@@ -186,16 +182,20 @@ void ApiServer::ReplyWhenDurable(Call& call, server::Response response) {
 }
 
 void ApiServer::ReplyJson(Call& call, int code, const Json& value) {
+  if (call.encoding.protobuf) {
+    if (std::string bytes = ToProtobuf(value); !bytes.empty()) {
+      return ReplyWhenDurable(call, MakeResponse(code, kProtobufType, std::move(bytes)));
+    }
+  }
   ReplyWhenDurable(call, MakeResponse(code, kJsonType, value.Dump()));
 }
 
 void ApiServer::ReplyError(Call& call, const StatusError& error) {
   const Json status = ToJson(error);
   const auto encoding = Negotiate(call.request.Header("accept"), nullptr);
-  server::Response response =
-      encoding && encoding->protobuf
-          ? MakeResponse(error.code, kProtobufType, StatusToProtobuf(status))
-          : MakeResponse(error.code, kJsonType, status.Dump());
+  server::Response response = encoding && encoding->protobuf
+                                  ? MakeResponse(error.code, kProtobufType, ToProtobuf(status))
+                                  : MakeResponse(error.code, kJsonType, status.Dump());
   if (error.code == 429) response.Set("Retry-After", "1");
   ReplyWhenDurable(call, std::move(response));
 }

@@ -9,9 +9,8 @@
 #include "api/json.h"
 #include "api/object.h"
 #include "api/proto.h"
-#include "api/protozero.h"
 #include "api/yaml.h"
-#include "apiserver/json/patch.h"
+#include "apiserver/wire/translate.h"
 
 namespace berth::apiserver {
 namespace {
@@ -43,119 +42,22 @@ std::string_view Parameter(const std::vector<std::string_view>& parts, std::stri
   return "";
 }
 
-// DeleteOptions have no description of their own: four plain fields.
-Answer<Json> DecodeDeleteOptions(std::string_view raw) {
-  Json options = Json::MakeObject({{"kind", "DeleteOptions"}, {"apiVersion", "v1"}});
-  try {
-    protozero::pbf_reader reader(raw.data(), raw.size());
-    while (reader.next()) {
-      switch (reader.tag()) {
-        case 1:
-          options.Set("gracePeriodSeconds", reader.get_int64());
-          break;
-        case 2: {
-          protozero::pbf_reader preconditions = reader.get_message();
-          while (preconditions.next()) {
-            const auto view = preconditions.get_view();
-            options.At("preconditions")
-                .Set(preconditions.tag() == 1 ? "uid" : "resourceVersion",
-                     std::string(view.data(), view.size()));
-          }
-          break;
-        }
-        case 3:
-          options.Set("orphanDependents", reader.get_bool());
-          break;
-        case 4:
-          options.Set("propagationPolicy", reader.get_string());
-          break;
-        case 5:
-          options.At("dryRun").Append(reader.get_string());
-          break;
-        default:
-          reader.skip();
-      }
-    }
-  } catch (const std::exception& error) {
-    return Refuse(BadRequest(fmt::format("couldn't get version/kind; {}", error.what())));
-  }
-  return options;
-}
-
-// Nothing but zeros and empty texts: what Kubernetes' encoder writes for fields that are not set.
-bool IsUnset(std::string_view message, int depth = 0) {
-  constexpr int kMaxDepth = 8;
-  if (message.empty()) return true;
-  if (depth > kMaxDepth) return false;
-  try {
-    protozero::pbf_reader reader(message.data(), message.size());
-    while (reader.next()) {
-      if (reader.wire_type() == protozero::pbf_wire_type::varint) {
-        if (reader.get_uint64() != 0) return false;
-      } else if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
-        if (!IsUnset(reader.get_view(), depth + 1)) return false;
-      } else {
-        return false;
-      }
-    }
-  } catch (const std::exception&) {
-    return false;
-  }
-  return true;
-}
-
-const api::TypeInfo& WithoutWrappers(const api::TypeInfo& type) {
-  const api::TypeInfo* inner = &type;
-  while (inner->kind == api::Kind::kOptional || inner->kind == api::Kind::kList) {
-    inner = inner->element;
-  }
-  return *inner;
-}
-
-// Whether the message sets a field that is not described, and so would be lost.
-bool LosesFields(const api::TypeInfo& type, std::string_view message) {
-  try {
-    protozero::pbf_reader reader(message.data(), message.size());
-    while (reader.next()) {
-      const api::FieldInfo* field = type.FindNumber(reader.tag());
-      const bool bytes = reader.wire_type() == protozero::pbf_wire_type::length_delimited;
-      if (!field) {
-        if (!(bytes ? IsUnset(reader.get_view()) : reader.get_uint64() == 0)) return true;
-        continue;
-      }
-      const api::TypeInfo& inner = WithoutWrappers(*field->type);
-      if (bytes && inner.kind == api::Kind::kMessage) {
-        if (LosesFields(inner, reader.get_view())) return true;
-      } else if (bytes && inner.kind == api::Kind::kPresence) {
-        if (!IsUnset(reader.get_view())) return true;
-      } else {
-        reader.skip();
-      }
-    }
-  } catch (const std::exception&) {
-    return true;
-  }
-  return false;
-}
-
-Answer<Json> DecodeProtobuf(std::string_view body, bool* complete) {
+Answer<Json> DecodeProtobuf(std::string_view body) {
   const auto envelope = api::UnwrapEnvelope(body);
   if (!envelope) return Refuse(BadRequest(envelope.error().Message()));
-  if (envelope->kind == "DeleteOptions") return DecodeDeleteOptions(envelope->raw);
-  const auto object = api::DecodeObjectProto(body);
+  const size_t slash = envelope->api_version.find('/');
+  const bool grouped = slash != std::string_view::npos;
+  const wire::Message* message = wire::FindMessage(
+      grouped ? envelope->api_version.substr(0, slash) : "",
+      grouped ? envelope->api_version.substr(slash + 1) : envelope->api_version, envelope->kind);
+  // Options are of every group.
+  if (!message) message = wire::FindMessage("meta", "v1", envelope->kind);
+  if (!message) return Refuse(UnsupportedMediaType(kJsonType));
+  auto object = wire::FromProtobuf(*message, envelope->raw);
   if (!object) return Refuse(BadRequest(object.error().Message()));
-  const api::ObjectKind* kind = api::FindObjectKind(envelope->api_version, envelope->kind);
-  if (!kind) return Refuse(UnsupportedMediaType(kJsonType));
-  if (complete) *complete = !LosesFields(kind->type(), envelope->raw);
-  std::string text;
-  std::visit(
-      [&](const auto& value) {
-        if constexpr (requires { value.Type(); }) api::EncodeJson(value.Type(), &value, text);
-      },
-      *object);
-  auto json = Json::Parse(text);
-  if (!json) return Refuse(BadRequest(json.error().Message()));
-  return std::move(*json);
+  object->Set("kind", envelope->kind);
+  object->Set("apiVersion", envelope->api_version);
+  return std::move(*object);
 }
 
 // "spec.x: unknown field "foo"" as the API server says it.
@@ -205,7 +107,7 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
     const std::string_view as = Parameter(parts, "as");
     const bool any = parts[0] == "*/*" || parts[0] == "application/*";
     if (parts[0] == kProtobufType && as.empty()) {
-      if (!resource || resource->type) return Encoding{true, Encoding::Form::kObject};
+      if (!resource || resource->wire) return Encoding{true, Encoding::Form::kObject};
       continue;
     }
     if (parts[0] != kJsonType && !any) continue;
@@ -219,13 +121,10 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
   return std::nullopt;
 }
 
-Answer<Body> DecodeBody(std::string_view content_type, std::string_view body) {
+Answer<Json> DecodeBody(std::string_view content_type, std::string_view body) {
   const std::string type = MediaType(content_type);
   if (type == kProtobufType) {
-    bool complete = true;
-    auto value = DecodeProtobuf(body, &complete);
-    if (!value) return Refuse(std::move(value.error()));
-    return Body{std::move(*value), true, complete};
+    return DecodeProtobuf(body);
   }
   std::string converted;
   if (type == "application/yaml" || type == "application/apply-patch+yaml") {
@@ -248,7 +147,7 @@ Answer<Body> DecodeBody(std::string_view content_type, std::string_view body) {
                                "JSON): {}",
                                value.error().Message())));
   }
-  return Body{std::move(*value), false};
+  return std::move(*value);
 }
 
 Answer<void> CheckFields(const Resource& resource, const Json& object, bool strict) {
@@ -284,41 +183,23 @@ void ConvertToKept(const Resource& asked, Json& object) {
 }
 
 std::string ToProtobufMessage(const Resource& resource, std::string_view json) {
-  const api::ObjectKind* kind = api::FindObjectKind(resource.ApiVersion(), resource.kind);
-  if (!kind) return "";
-  thread_local api::JsonDecoder decoder;
-  api::Object value;
-  void* object = kind->emplace(value);
-  std::string message;
-  if (decoder.DecodeInto(*resource.type, object, json)) {
-    api::EncodeProto(*resource.type, object, message);
-  }
-  return message;
+  return resource.wire ? wire::ToProtobuf(*resource.wire, json) : "";
 }
 
 std::string ToProtobuf(const Resource& resource, std::string_view json) {
   return api::WrapEnvelope(resource.ApiVersion(), resource.kind, ToProtobufMessage(resource, json));
 }
 
-std::string StatusToProtobuf(const Json& status) {
-  const auto typed = api::FromJson<api::Status>(status.Dump());
-  return typed ? api::ToEnvelope(*typed) : "";
-}
-
-Json MergeDescribed(const Resource& resource, const Json& stored, const Json& sent) {
-  const api::ObjectKind* kind = api::FindObjectKind(resource.ApiVersion(), resource.kind);
-  if (!kind) return sent;
-  api::Object value;
-  void* object = kind->emplace(value);
-  api::JsonDecoder decoder;
-  if (!decoder.DecodeInto(*resource.type, object, stored.Dump())) return sent;
-  std::string text;
-  api::EncodeJson(*resource.type, object, text);
-  const auto described = Json::Parse(text);
-  if (!described) return sent;
-  Json merged = stored;
-  ApplyMergePatch(merged, MakeMergePatch(*described, sent));
-  return merged;
+std::string ToProtobuf(const Json& object) {
+  const std::string_view version = object["apiVersion"].Str();
+  const std::string_view kind = object["kind"].Str();
+  const size_t slash = version.find('/');
+  const wire::Message* message =
+      slash == std::string_view::npos
+          ? wire::FindMessage("meta", version, kind)
+          : wire::FindMessage(version.substr(0, slash), version.substr(slash + 1), kind);
+  if (!message) return "";
+  return api::WrapEnvelope(version, kind, wire::ToProtobuf(*message, object.Dump()));
 }
 
 }  // namespace berth::apiserver

@@ -29,13 +29,7 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
 std::string MediaType(std::string_view content_type);
 
 // The body of a request as JSON.
-struct Body {
-  Json value;
-  bool protobuf = false;
-  bool complete =
-      true;  // else the protobuf sets fields berth does not describe, which are not here
-};
-Answer<Body> DecodeBody(std::string_view content_type, std::string_view body);
+Answer<Json> DecodeBody(std::string_view content_type, std::string_view body);
 
 // Checks an object against the described type: values of the wrong type always, unknown fields
 // when strict.
@@ -47,14 +41,11 @@ bool NeedsConversion(const Resource& asked);
 // And back, for what a client sends.
 void ConvertToKept(const Resource& asked, Json& object);
 
-// Protobuf of a described object, in its envelope. Empty: it cannot be read as the type.
+// Protobuf of an object of a built-in kind, in its envelope.
 std::string ToProtobuf(const Resource& resource, std::string_view json);
 // The same without an envelope.
 std::string ToProtobufMessage(const Resource& resource, std::string_view json);
-std::string StatusToProtobuf(const Json& status);
-
-// Replaces in `stored` what `sent` and the described part of `stored` differ in: fields that are
-// not described stay.
-Json MergeDescribed(const Resource& resource, const Json& stored, const Json& sent);
+// Of a Status, a Scale or a review: its kind says what it is. Empty: protobuf does not know it.
+std::string ToProtobuf(const Json& object);
 
 }  // namespace berth::apiserver

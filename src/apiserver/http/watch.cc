@@ -155,7 +155,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   }
 
   void SendJson(std::string_view type, const Json& object) {
-    stream_->Write(encoding_.protobuf ? Frame(type, StatusToProtobuf(object))
+    stream_->Write(encoding_.protobuf ? Frame(type, ToProtobuf(object))
                                       : Line(type, object.Dump()));
   }
 

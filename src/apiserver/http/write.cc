@@ -61,7 +61,7 @@ Answer<Json> OptionalBody(const server::Request& request) {
   if (request.body.empty()) return Json::MakeObject();
   auto decoded = DecodeBody(request.Header("content-type"), request.body);
   if (!decoded) return tl::unexpected(decoded.error());
-  return std::move(decoded->value);
+  return decoded;
 }
 
 }  // namespace
@@ -70,18 +70,14 @@ void ApiServer::Create(Call& call) {
   const Resource& resource = call.resource();
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body) return ReplyError(call, body.error());
-  // Nothing is lost in silence: the client is told to use JSON.
-  if (!body->complete) {
-    return ReplyError(call, UnsupportedMediaType(kJsonType));
-  }
-  if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {
+  if (auto ok = CheckFields(resource, *body, call.Strict()); !ok) {
     return ReplyError(call, ok.error());
   }
-  ConvertToKept(resource, body->value);
+  ConvertToKept(resource, *body);
   const Resource& kept =
       resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
   const auto object =
-      registry_.Create(kept, call.info.namespace_, std::move(body->value), call.Options());
+      registry_.Create(kept, call.info.namespace_, std::move(*body), call.Options());
   object ? Reply(call, 201, *object) : ReplyError(call, object.error());
 }
 
@@ -89,20 +85,15 @@ void ApiServer::Update(Call& call) {
   const Resource& resource = call.resource();
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body) return ReplyError(call, body.error());
-  if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {
+  if (auto ok = CheckFields(resource, *body, call.Strict()); !ok) {
     return ReplyError(call, ok.error());
   }
-  ConvertToKept(resource, body->value);
+  ConvertToKept(resource, *body);
   const Resource& kept =
       resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
-  if (body->protobuf) {
-    const auto old = registry_.Get(kept, call.info.namespace_, call.info.name);
-    if (old) body->value = MergeDescribed(kept, (*old)->Value(), body->value);
-  }
   bool created = false;
-  const auto object =
-      registry_.Update(kept, call.info.namespace_, call.info.name, std::move(body->value),
-                       call.info.subresource, call.Options(), &created);
+  const auto object = registry_.Update(kept, call.info.namespace_, call.info.name, std::move(*body),
+                                       call.info.subresource, call.Options(), &created);
   object ? Reply(call, created ? 201 : 200, *object) : ReplyError(call, object.error());
 }
 
@@ -112,7 +103,7 @@ void ApiServer::Patch(Call& call) {
   auto body = DecodeBody(type.ends_with("+json") ? kJsonType : type, call.request.body);
   if (!body) return ReplyError(call, body.error());
   if (type == "application/apply-patch+yaml") {
-    if (auto ok = CheckFields(resource, body->value, call.Strict()); !ok) {
+    if (auto ok = CheckFields(resource, *body, call.Strict()); !ok) {
       return ReplyError(call, ok.error());
     }
     const std::string manager = call.Query("fieldManager");
@@ -122,7 +113,7 @@ void ApiServer::Patch(Call& call) {
     }
     bool created = false;
     const auto object =
-        Apply(registry_, resource, call.info.namespace_, call.info.name, std::move(body->value),
+        Apply(registry_, resource, call.info.namespace_, call.info.name, std::move(*body),
               call.info.subresource, {manager, call.QueryFlag("force"), call.Options()}, &created);
     return object ? Reply(call, created ? 201 : 200, *object) : ReplyError(call, object.error());
   }
@@ -136,7 +127,7 @@ void ApiServer::Patch(Call& call) {
         } else {
           value.Set("apiVersion", resource.ApiVersion());
         }
-        if (auto ok = ApplyPatch(type, body->value, resource, value); !ok) return ok;
+        if (auto ok = ApplyPatch(type, *body, resource, value); !ok) return ok;
         if (auto ok = CheckFields(resource, value, call.Strict()); !ok) return ok;
         ConvertToKept(resource, value);
         return {};
@@ -163,11 +154,7 @@ void ApiServer::Delete(Call& call) {
   if (!deleted) return ReplyError(call, deleted.error());
   if (!deleted->gone || resource.kind == "Pod") return Reply(call, 200, deleted->object);
   const Json status = SuccessStatus(resource, call.info.name, deleted->object->uid);
-  if (!call.encoding.protobuf) return ReplyJson(call, 200, status);
-  server::Response response;
-  response.Set("Content-Type", std::string(kProtobufType));
-  response.body = StatusToProtobuf(status);
-  ReplyWhenDurable(call, std::move(response));
+  ReplyJson(call, 200, status);
 }
 
 void ApiServer::DeleteCollection(Call& call) {
@@ -195,15 +182,10 @@ void ApiServer::PostBinding(Call& call) {
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body) return ReplyError(call, body.error());
   std::string name = call.info.name;
-  if (name.empty()) name = body->value["metadata"]["name"].Str();
-  const auto ok = registry_.Bind(call.info.namespace_, name, body->value, call.Options());
+  if (name.empty()) name = (*body)["metadata"]["name"].Str();
+  const auto ok = registry_.Bind(call.info.namespace_, name, *body, call.Options());
   if (!ok) return ReplyError(call, ok.error());
-  if (!call.encoding.protobuf) return ReplyJson(call, 201, PlainStatus(201));
-  server::Response response;
-  response.status = 201;
-  response.Set("Content-Type", std::string(kProtobufType));
-  response.body = StatusToProtobuf(PlainStatus(201));
-  ReplyWhenDurable(call, std::move(response));
+  ReplyJson(call, 201, PlainStatus(201));
 }
 
 void ApiServer::PostEviction(Call& call) {
@@ -219,7 +201,7 @@ void ApiServer::Review(Call& call) {
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body && body.error().code != 415) return ReplyError(call, body.error());
   // What is asked does not change the answer, so a review may come in any encoding.
-  Json review = body ? std::move(body->value) : Json::MakeObject();
+  Json review = body ? std::move(*body) : Json::MakeObject();
   review.Set("kind", call.resource().kind);
   review.Set("apiVersion", call.resource().ApiVersion());
   Json& status = review.At("status");
@@ -254,8 +236,8 @@ void ApiServer::ChangeScale(Call& call) {
       [&](Json& value) -> Answer<void> {
         Json scale = MakeScale(value);
         if (call.request.method == "PUT") {
-          scale = body->value;
-        } else if (auto ok = ApplyPatch(type, body->value, call.resource(), scale); !ok) {
+          scale = *body;
+        } else if (auto ok = ApplyPatch(type, *body, call.resource(), scale); !ok) {
           return ok;
         }
         const Json& replicas = scale["spec"]["replicas"];

@@ -1,0 +1,20 @@
+// Objects between JSON and protobuf, without loss of any field Kubernetes' API has. Members of JSON
+// that are no fields stay behind, as they do in Kubernetes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apiserver/json/value.h"
+#include "apiserver/wire/message.h"
+#include "base/error.h"
+
+namespace berth::apiserver::wire {
+
+// The message, without an envelope. Values of the wrong type are left out.
+std::string ToProtobuf(const Message& message, std::string_view json);
+
+// REQUIRES: nothing; a message that is cut off or too deep is an error.
+Result<Json> FromProtobuf(const Message& message, std::string_view bytes);
+
+}  // namespace berth::apiserver::wire

@@ -24,8 +24,9 @@ struct ApiServer::Call {
   }
   bool QueryFlag(std::string_view key) const {
     const std::string value = Query(key);
-    return value == "true" || value == "1" ||
-           (value.empty() && server::QueryHas(request.query, key));
+    // What Go reads as true; clients write it in many ways.
+    return value == "true" || value == "1" || value == "True" || value == "TRUE" || value == "t" ||
+           value == "T" || (value.empty() && server::QueryHas(request.query, key));
   }
   WriteOptions Options() const {
     return {.dry_run = Query("dryRun") == "All", .field_manager = Manager()};

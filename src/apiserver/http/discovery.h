@@ -15,11 +15,12 @@ namespace berth::apiserver {
 // `aggregated`: the client takes APIGroupDiscoveryList. nullopt: the path is none of these.
 std::optional<Json> Discover(const Catalog& catalog, std::string_view path, bool aggregated);
 
-// /openapi/v2, and the same in the protobuf form older clients take alone.
+// /openapi/v2, and the same in the protobuf form older clients take alone. They ask for it with an
+// @ in its name, which they cannot read in an answer.
 Json DescribeOpenApiV2(const Catalog& catalog);
 std::string OpenApiV2ToProtobuf(const Json& document);
 inline constexpr std::string_view kOpenApiV2Type =
-    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 // /openapi/v3 and below it.
 std::optional<Json> DescribeOpenApi(const Catalog& catalog, std::string_view path);

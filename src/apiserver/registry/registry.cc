@@ -51,6 +51,17 @@ void DropNulls(Json& value, int depth = 0) {
   }
 }
 
+// The status of an object nobody has looked at yet: counts that are always written are zero.
+Json FirstStatus(const Resource& resource) {
+  Json status = Json::MakeObject();
+  const wire::Field* field = resource.wire ? resource.wire->Find("status") : nullptr;
+  if (!field || !field->message) return status;
+  for (const wire::Field& part : field->message->fields) {
+    if (part.keeps_zero && part.type == wire::Type::kInt) status.Set(part.name, 0);
+  }
+  return status;
+}
+
 bool CreatedByUpdate(const Resource& resource) {
   return resource.kind == "Lease" || resource.kind == "Endpoints" || resource.kind == "Event" ||
          resource.kind == "LimitRange";
@@ -170,7 +181,7 @@ Answer<void> Registry::PrepareNew(const Resource& resource, std::string_view nam
   const bool keeps_status = resource.kind == "Node" || resource.kind == "Namespace" ||
                             resource.kind == "PersistentVolume";
   if (resource.status && !keeps_status && !resource.custom) {
-    object.Set("status", Json::MakeObject());
+    object.Set("status", FirstStatus(resource));
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "api/label_selector.h"
 #include "api/qualified_name.h"
 #include "api/quantity.h"
+#include "apiserver/registry/cron.h"
 #include "apiserver/store/object.h"
 
 namespace berth::apiserver {
@@ -327,6 +328,14 @@ Errors Validate(const Resource& resource, const Json& object) {
     CheckWorkload(object, resource.singular, errors);
   } else if (resource.group == "batch" && kind == "Job") {
     CheckJob(object, errors);
+  } else if (resource.group == "batch" && kind == "CronJob") {
+    const std::string_view schedule = object["spec"]["schedule"].Str();
+    if (schedule.empty()) {
+      errors.push_back(RequiredField("spec.schedule"));
+    } else if (const auto parsed = CronSchedule::Parse(schedule); !parsed) {
+      errors.push_back(
+          InvalidField("spec.schedule", api::GoQuote(schedule), parsed.error().Message()));
+    }
   } else if (kind == "PersistentVolumeClaim" && resource.group.empty()) {
     if (object["spec"]["accessModes"].Empty()) {
       errors.push_back(RequiredField("spec.accessModes", "at least 1 access mode is required"));

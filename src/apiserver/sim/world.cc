@@ -17,6 +17,9 @@ World::World(Registry& registry, kube::Loop& loop, WorldOptions options)
   AddStatefulSets(*this);
   AddDaemonSets(*this);
   AddJobs(*this);
+  AddCronJobs(*this);
+  AddResourceClaims(*this);
+  AddEndpoints(*this);
   AddNamespaces(*this);
   AddGarbageCollector(*this);
   AddVolumes(*this);

@@ -170,6 +170,89 @@ spec:
   EXPECT_EQ(Pods("Succeeded").size(), 3u);
 }
 
+TEST_F(WorldTest, ACronJobStartsJobsAndKeepsTheLast) {
+  Create(R"(
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: tick}
+spec:
+  schedule: "*/1 * * * *"
+  successfulJobsHistoryLimit: 2
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: c, image: "tick:1"}]
+)");
+  const Resource& jobs = catalog_.Named("batch", "jobs");
+  Pass(std::chrono::seconds(61));
+  EXPECT_EQ(store_.All(jobs.storage_id).size(), 1u);
+  const Json running = Get(catalog_.Named("batch", "cronjobs"), "default", "tick");
+  EXPECT_EQ(running["status"]["active"].Items().size(), 1u);
+  Pass(std::chrono::seconds(300));
+  const Json after = Get(catalog_.Named("batch", "cronjobs"), "default", "tick");
+  EXPECT_LE(store_.All(jobs.storage_id).size(), 3u) << "two that ended and one that may run";
+  EXPECT_FALSE(after["status"]["lastSuccessfulTime"].Empty());
+  ASSERT_TRUE(registry_.Delete(catalog_.Named("batch", "cronjobs"), "default", "tick",
+                               {.propagation_policy = "Background"}));
+  Pass(std::chrono::seconds(5));
+  EXPECT_TRUE(store_.All(jobs.storage_id).empty()) << "they go with their owner";
+}
+
+TEST_F(WorldTest, ClaimsAreMadeFromTemplatesAndGivenBack) {
+  Create(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: gpu}
+spec:
+  spec:
+    devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: user}
+spec:
+  resourceClaims: [{name: mine, resourceClaimTemplateName: gpu}]
+  containers: [{name: c, image: "c:1"}]
+)");
+  Pass(std::chrono::seconds(1));
+  const Resource& claims = catalog_.Named("resource.k8s.io", "resourceclaims");
+  ASSERT_EQ(store_.All(claims.storage_id).size(), 1u);
+  const ObjectPtr claim = store_.All(claims.storage_id).begin()->second;
+  EXPECT_TRUE(claim->name.starts_with("user-mine-")) << claim->name;
+  const Json pod = Get(pods_, "default", "user");
+  EXPECT_EQ(pod["status"]["resourceClaimStatuses"].Items()[0]["resourceClaimName"].Str(),
+            claim->name);
+  EXPECT_EQ(claim->Value()["spec"]["devices"]["requests"].Items()[0]["name"].Str(), "r");
+  ASSERT_TRUE(registry_.Delete(pods_, "default", "user"));
+  Pass(std::chrono::seconds(60));
+  EXPECT_TRUE(store_.All(claims.storage_id).empty()) << "it goes with its pod";
+}
+
+TEST_F(WorldTest, ServicesKnowTheirPods) {
+  Create(kDeployment);
+  Create(R"(
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports: [{port: 80, targetPort: 8080}]
+)");
+  Pass(std::chrono::seconds(5));
+  const Json endpoints = Get(catalog_.Core("endpoints"), "default", "web");
+  ASSERT_EQ(endpoints["subsets"].Items().size(), 1u);
+  EXPECT_EQ(endpoints["subsets"].Items()[0]["addresses"].Items().size(), 4u);
+  EXPECT_EQ(endpoints["subsets"].Items()[0]["ports"].Items()[0]["port"].Int(), 8080);
+  const Resource& slices = catalog_.Named("discovery.k8s.io", "endpointslices");
+  EXPECT_EQ(Get(slices, "default", "web")["endpoints"].Items().size(), 4u);
+  ASSERT_TRUE(registry_.Delete(catalog_.Core("services"), "default", "web"));
+  Pass(std::chrono::seconds(1));
+  EXPECT_TRUE(Get(slices, "default", "web").IsNull());
+  EXPECT_TRUE(Get(catalog_.Core("endpoints"), "default", "web").IsNull());
+}
+
 TEST_F(WorldTest, ADaemonForEveryNode) {
   hold_ = true;
   Create(R"(

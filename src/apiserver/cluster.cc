@@ -100,8 +100,8 @@ class RunningCluster final : public Cluster {
         (void)registry_->Create(nodes, "", MakeNode(i, WallClock()), kBootstrap);
       }
     }
-    for (const std::string& manifest : options_.manifests) {
-      if (auto ok = CreateAll(*registry_, manifest); !ok) return ok;
+    for (const auto& [name, text] : options_.manifests) {
+      if (auto ok = CreateAll(*registry_, text); !ok) return Fail(ok.error().In(name));
     }
     world_ = std::make_unique<World>(*registry_, *loop_, options_.world);
     return {};

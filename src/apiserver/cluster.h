@@ -25,7 +25,11 @@ struct ClusterOptions {
   std::string data_dir = {};
   size_t nodes = 50;  // made when there are none yet
   // Manifests (YAML or JSON) that are created at the start: nodes, if `nodes` is 0, and anything.
-  std::vector<std::string> manifests = {};
+  struct Manifest {
+    std::string name;  // for what is said of it
+    std::string text;
+  };
+  std::vector<Manifest> manifests = {};
   WorldOptions world = {};
   ApiServerOptions server = {};
   uint64_t seed = 1;  // of names and identities

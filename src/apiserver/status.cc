@@ -139,8 +139,8 @@ Json ToJson(const StatusError& error) {
                                   {"metadata", Json::MakeObject()},
                                   {"status", "Failure"},
                                   {"message", error.message},
-                                  {"reason", error.reason},
                                   {"code", error.code}});
+  if (!error.reason.empty()) status.Set("reason", error.reason);
   if (!error.details.IsNull()) status.Set("details", error.details);
   return status;
 }

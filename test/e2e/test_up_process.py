@@ -1,13 +1,18 @@
 """berth up as a process: it survives being killed, keeps strangers out, and says what is wrong."""
 
+import fcntl
 import json
 import os
+import pathlib
 import pty
 import random
 import re
+import select
 import signal
 import socket
+import struct
 import subprocess
+import termios
 import threading
 import time
 import urllib.error
@@ -145,7 +150,9 @@ def test_loopback_alone_is_open(tmp_path):
         port = up.server.rsplit(":", 1)[1]
         listening = [
             line.split()[3]
-            for line in subprocess.run(["ss", "-ltn"], capture_output=True, text=True).stdout.split("\n")
+            for line in subprocess.run(["ss", "-ltn"], capture_output=True, text=True).stdout.split(
+                "\n"
+            )
             if line.strip().endswith("*") and f":{port} " in line
         ]
         assert all(a.startswith("127.0.0.1:") for a in listening)
@@ -175,9 +182,7 @@ def test_a_slow_watcher_is_dropped(tmp_path):
                 return True
 
         until("the end of the watch", drained, every=0)
-        rss = int(
-            re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{up.child.pid}/status").read())[1]
-        )
+        rss = int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{up.child.pid}/status").read())[1])
         assert rss < 600 * 1024, "KiB"
     finally:
         assert up.stop() == 0
@@ -232,16 +237,11 @@ def screen(columns, seconds, keys=b""):
     if pid == 0:
         os.environ["COLUMNS"] = str(columns)
         os.execv(BERTH, [str(BERTH), "up", "--nodes=3", f"--port={free_port()}", *FLAGS])
-    import fcntl
-    import struct
-    import termios
 
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     text = b""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        import select
-
         if select.select([fd], [], [], 0.1)[0]:
             try:
                 text += os.read(fd, 65536)
@@ -277,4 +277,36 @@ def test_plain_lines_in_a_pipe(tmp_path):
         until("a line", lambda: "nodes 3/3" in up.output(), timeout=20)
         assert "\x1b" not in up.output()
     finally:
+        assert up.stop() == 0
+
+
+def test_kube_scheduler_can_be_its_scheduler(tmp_path):
+    """client-go as the scheduler uses it: informers and leases in protobuf, bindings, events."""
+    program = pathlib.Path(os.environ.get("BERTH_E2E_CACHE", "")) / "kube-scheduler"
+    if not program.is_file():
+        pytest.skip("no kube-scheduler")
+    up = Up(tmp_path, "--no-scheduler", "--speed=10x", nodes=3)
+    log = open(tmp_path / "scheduler.log", "w")
+    scheduler = subprocess.Popen(
+        [program, f"--kubeconfig={up.kubeconfig}", "--secure-port=0"], stdout=log, stderr=log
+    )
+    try:
+        container = {"name": "c", "image": "nginx"}
+        for i in range(5):
+            body = {"metadata": {"name": f"p{i}"}, "spec": {"containers": [container]}}
+            up.core.create_namespaced_pod("default", body)
+        until(
+            "five that run",
+            lambda: sum(
+                p.status.phase == "Running" for p in up.core.list_namespaced_pod("default").items
+            )
+            == 5,
+            timeout=60,
+        )
+        until("events", lambda: len(up.core.list_namespaced_event("default").items) >= 5)
+        text = (tmp_path / "scheduler.log").read_text()
+        assert not re.search(r"^E\d{4}", text, re.M), text
+    finally:
+        scheduler.terminate()
+        scheduler.wait()
         assert up.stop() == 0

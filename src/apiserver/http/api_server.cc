@@ -1,5 +1,6 @@
 #include "apiserver/http/api_server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -115,7 +116,15 @@ void ApiServer::ServeNonResource(Call& call) {
     ReplyJson(call, 200, *answer);
     return;
   }
-  ReplyError(call, NoSuchPath());
+  // A group that is served says so in a Status; of others nothing is known.
+  const auto& served = registry_.Resources().Served();
+  const bool known = std::any_of(served.begin(), served.end(), [&](const Resource* resource) {
+    const std::string root =
+        (resource->group.empty() ? "/api/" : "/apis/") + resource->ApiVersion();
+    return path.starts_with(root + "/");
+  });
+  if (known) return ReplyError(call, NoSuchPath());
+  call.respond(MakeResponse(404, "text/plain; charset=utf-8", "404 page not found\n"));
 }
 
 void ApiServer::ServeResource(Call& call) {

@@ -151,6 +151,17 @@ Answer<Json> DecodeBody(std::string_view content_type, std::string_view body) {
 }
 
 Answer<void> CheckFields(const Resource& resource, const Json& object, bool strict) {
+  if (strict && resource.wire) {
+    std::string unknown;
+    for (const std::string& path : wire::UnknownFields(*resource.wire, object)) {
+      if (path == "kind" || path == "apiVersion") continue;
+      if (!unknown.empty()) unknown += ", ";
+      unknown += fmt::format("unknown field \"{}\"", path);
+    }
+    if (!unknown.empty()) {
+      return Refuse(BadRequest(fmt::format("strict decoding error: {}", unknown)));
+    }
+  }
   if (!resource.type) return {};
   const api::ObjectKind* kind = api::FindObjectKind(resource.ApiVersion(), resource.kind);
   api::Object value;
@@ -159,7 +170,10 @@ Answer<void> CheckFields(const Resource& resource, const Json& object, bool stri
   api::JsonDecoder& decoder = strict ? picky : lenient;
   const auto ok = decoder.DecodeInto(*resource.type, kind->emplace(value), object.Dump());
   if (ok) return {};
-  const std::string message = StrictMessage(ok.error().Message());
+  std::string message = StrictMessage(ok.error().Message());
+  if (const size_t at = message.find("quantities must match"); at != std::string::npos) {
+    message = message.substr(at);
+  }
   if (message.starts_with("strict")) return Refuse(BadRequest(message));
   return Refuse(BadRequest(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}",
                                        resource.kind, resource.version, resource.kind, message)));

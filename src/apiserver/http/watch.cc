@@ -236,9 +236,11 @@ void ApiServer::Watch(Call& call) {
         std::from_chars(version.data(), version.data() + version.size(), value);
     if (error != std::errc() || end != version.data() + version.size()) {
       return ReplyError(
-          call, BadRequest(fmt::format("Invalid value: \"{}\": strconv.ParseUint: parsing \"{}\": "
-                                       "invalid syntax",
-                                       version, version)));
+          call, {500, "",
+                 fmt::format("resourceVersion: Invalid value: \"{}\": strconv.ParseUint: parsing "
+                             "\"{}\": invalid syntax",
+                             version, version),
+                 Json()});
     }
     after = value;
   }

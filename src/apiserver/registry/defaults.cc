@@ -174,6 +174,7 @@ void SetCronJobDefaults(Json& object) {
   spec.Default("suspend", false);
   spec.Default("successfulJobsHistoryLimit", 3);
   spec.Default("failedJobsHistoryLimit", 1);
+  spec.At("jobTemplate").Default("metadata", Json::MakeObject());
   SetTemplateDefaults(spec.At("jobTemplate").At("spec"));
 }
 

@@ -9,9 +9,24 @@
 #include "apiserver/registry/apply.h"
 #include "apiserver/registry/defaults.h"
 #include "apiserver/registry/validation.h"
+#include "apiserver/wire/translate.h"
 
 namespace berth::apiserver {
 namespace {
+
+// An object of one kind sent as another.
+StatusError WrongKind(const Resource& resource, std::string_view version, std::string_view kind) {
+  const size_t slash = version.find('/');
+  const auto short_name = [](std::string_view name) {
+    return name.empty() ? std::string_view("core") : name.substr(0, name.find('.'));
+  };
+  const std::string_view number =
+      slash == std::string_view::npos ? version : version.substr(slash + 1);
+  return BadRequest(fmt::format(
+      "{} in version \"{}\" cannot be handled as a {}: converting ({}.{}) to ({}.{}): unknown "
+      "conversion",
+      kind, number, resource.kind, number, kind, short_name(resource.group), resource.kind));
+}
 
 Answer<void> CheckType(const Resource& resource, Json& object) {
   if (!object.IsObject()) {
@@ -27,6 +42,9 @@ Answer<void> CheckType(const Resource& resource, Json& object) {
     return Refuse(BadRequest(
         fmt::format("the API version in the data ({}) does not match the expected API version ({})",
                     given_version, version)));
+  }
+  if (!given_kind.empty() && !given_version.empty() && given_kind != resource.kind) {
+    return Refuse(WrongKind(resource, given_version, given_kind));
   }
   if (!given_kind.empty() && given_kind != resource.kind) {
     return Refuse(
@@ -49,17 +67,6 @@ void DropNulls(Json& value, int depth = 0) {
   } else if (value.IsArray()) {
     for (Json& item : value.MutableItems()) DropNulls(item, depth + 1);
   }
-}
-
-// The status of an object nobody has looked at yet: counts that are always written are zero.
-Json FirstStatus(const Resource& resource) {
-  Json status = Json::MakeObject();
-  const wire::Field* field = resource.wire ? resource.wire->Find("status") : nullptr;
-  if (!field || !field->message) return status;
-  for (const wire::Field& part : field->message->fields) {
-    if (part.keeps_zero && part.type == wire::Type::kInt) status.Set(part.name, 0);
-  }
-  return status;
 }
 
 bool CreatedByUpdate(const Resource& resource) {
@@ -181,7 +188,7 @@ Answer<void> Registry::PrepareNew(const Resource& resource, std::string_view nam
   const bool keeps_status = resource.kind == "Node" || resource.kind == "Namespace" ||
                             resource.kind == "PersistentVolume";
   if (resource.status && !keeps_status && !resource.custom) {
-    object.Set("status", FirstStatus(resource));
+    object.Set("status", Json::MakeObject());
   }
   return {};
 }
@@ -195,6 +202,7 @@ Answer<ObjectPtr> Registry::Create(const Resource& resource, std::string_view na
   }
   SetDefaults(resource, object);
   if (auto ok = AdmitNew(*this, resource, object); !ok) return Refuse(std::move(ok.error()));
+  if (resource.wire) wire::FillZeros(*resource.wire, object);
   if (const auto errors = Validate(resource, object); !errors.empty()) {
     return Refuse(Invalid(resource, name, errors));
   }
@@ -310,6 +318,7 @@ Answer<ObjectPtr> Registry::Finish(const Resource& resource, const ObjectPtr& ol
       return Refuse(std::move(ok.error()));
     }
   }
+  if (resource.wire) wire::FillZeros(*resource.wire, object);
   auto errors = Validate(resource, object);
   if (subresource.empty() && errors.empty()) errors = ValidateUpdate(resource, object, before);
   if (!errors.empty()) return Refuse(Invalid(resource, old->name, errors));

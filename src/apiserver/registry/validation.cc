@@ -219,12 +219,7 @@ void CheckWorkload(const Json& object, std::string_view workload, Errors& errors
     const auto selector = api::Selector::From(*typed);
     const Json& labels = spec["template"]["metadata"]["labels"];
     if (selector && !selector->Matches(ToStringMap(labels))) {
-      std::string shown = "map[string]string{";
-      for (const auto& [key, value] : labels.Members()) {
-        if (shown.back() != '{') shown += ", ";
-        shown += api::GoQuote(key) + ":" + api::GoQuote(value.Str());
-      }
-      errors.push_back(InvalidField("spec.template.metadata.labels", shown + "}",
+      errors.push_back(InvalidField("spec.template.metadata.labels", labels.Dump(),
                                     "`selector` does not match template `labels`"));
     }
   }

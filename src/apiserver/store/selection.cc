@@ -73,8 +73,7 @@ Answer<Selection> Selection::Parse(const Resource& asked, const Resource& kept,
   selection.namespace_ = namespace_;
   auto labels = api::Selector::Parse(label_selector);
   if (!labels) {
-    return Refuse(
-        BadRequest(fmt::format("unable to parse requirement: {}", labels.error().Message())));
+    return Refuse(BadRequest(labels.error().Message()));
   }
   selection.labels_ = std::move(*labels);
   auto terms = SplitTerms(field_selector);

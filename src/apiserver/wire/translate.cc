@@ -59,6 +59,62 @@ void AppendNested(std::string& out, uint32_t number, const Write& write) {
   out.replace(start, 1, length);
 }
 
+Json ZeroOf(Type type) {
+  switch (type) {
+    case Type::kInt:
+    case Type::kIntOrString:
+      return 0;
+    case Type::kBool:
+      return false;
+    case Type::kDouble:
+      return 0.0;
+    case Type::kMessage:
+      return Json::MakeObject();
+    default:
+      return type == Type::kText || type == Type::kBytes ? Json("") : Json();
+  }
+}
+
+// Parts of the message around them are always there: only what is inside them is filled.
+void FillInlined(const Message& message, Json& object) {
+  for (const Field& field : message.fields) {
+    if (Json* value = field.message && !field.inlined ? object.Find(field.name) : nullptr) {
+      FillZeros(*field.message, *value);
+    }
+  }
+}
+
+// The field of that name, of the message or one inlined in it.
+const Field* FindDeep(const Message& message, std::string_view name) {
+  if (const Field* field = message.Find(name)) return field;
+  for (const Field& field : message.fields) {
+    if (!field.inlined || !field.message) continue;
+    if (const Field* inner = FindDeep(*field.message, name)) return inner;
+  }
+  return nullptr;
+}
+
+void FindUnknown(const Message& message, const Json& object, const std::string& path,
+                 std::vector<std::string>& unknown) {
+  for (const auto& [name, value] : object.Members()) {
+    const std::string at = path.empty() ? name : path + "." + name;
+    const Field* field = FindDeep(message, name);
+    if (!field) {
+      unknown.push_back(at);
+    } else if (field->message && field->repeated) {
+      for (size_t i = 0; i < value.Items().size(); ++i) {
+        FindUnknown(*field->message, value.Items()[i], at + "[" + std::to_string(i) + "]", unknown);
+      }
+    } else if (field->message && field->map) {
+      for (const auto& [key, item] : value.Members()) {
+        FindUnknown(*field->message, item, at + "." + key, unknown);
+      }
+    } else if (field->message) {
+      FindUnknown(*field->message, value, at, unknown);
+    }
+  }
+}
+
 class Encoder {
  public:
   explicit Encoder(std::string& out) : out_(out) {}
@@ -253,21 +309,7 @@ class Decoder {
     if (!zero || field.pointer || field.keeps_zero) object.Set(field.name, std::move(value));
   }
 
-  static Json Zero(Type type) {
-    switch (type) {
-      case Type::kInt:
-      case Type::kIntOrString:
-        return 0;
-      case Type::kBool:
-        return false;
-      case Type::kDouble:
-        return 0.0;
-      case Type::kMessage:
-        return Json::MakeObject();
-      default:
-        return type == Type::kText || type == Type::kBytes ? Json("") : Json();
-    }
-  }
+  static Json Zero(Type type) { return ZeroOf(type); }
 
   Json Value(const Field& field, protozero::pbf_reader& reader, int depth) {
     switch (field.type) {
@@ -384,6 +426,33 @@ std::string ToProtobuf(const Message& message, std::string_view json) {
   dom::object object;
   if (!parser.parse(json.data(), json.size()).get(object)) Encoder(out).Object(message, object);
   return out;
+}
+
+void FillZeros(const Message& message, Json& object) {
+  if (!object.IsObject()) return;
+  for (const Field& field : message.fields) {
+    if (field.inlined) {
+      if (field.message && !field.message->fields.empty()) FillInlined(*field.message, object);
+    } else if (field.keeps_zero) {
+      if (!object.Has(field.name)) object.Set(field.name, ZeroOf(field.type));
+    } else if (field.message) {
+      Json* value = object.Find(field.name);
+      if (!value) continue;
+      if (field.repeated && value->IsArray()) {
+        for (Json& item : value->MutableItems()) FillZeros(*field.message, item);
+      } else if (field.map && value->IsObject()) {
+        for (auto& member : value->MutableMembers()) FillZeros(*field.message, member.value);
+      } else {
+        FillZeros(*field.message, *value);
+      }
+    }
+  }
+}
+
+std::vector<std::string> UnknownFields(const Message& message, const Json& object) {
+  std::vector<std::string> unknown;
+  FindUnknown(message, object, "", unknown);
+  return unknown;
 }
 
 Result<Json> FromProtobuf(const Message& message, std::string_view bytes) {

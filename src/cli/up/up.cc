@@ -264,7 +264,7 @@ Result<apiserver::ClusterOptions> MakeClusterOptions(const UpOptions& options, d
   for (const std::string& path : options.nodes_files) {
     auto text = files::ReadFile(path);
     if (!text) return Fail(text.error());
-    cluster.manifests.push_back(std::move(*text));
+    cluster.manifests.push_back({path, std::move(*text)});
   }
   cluster.world.speed = speed;
   cluster.server.token = token;
@@ -291,7 +291,13 @@ Result<int> Run(const UpOptions& options) {
   auto cluster_options = MakeClusterOptions(options, *speed, token);
   if (!cluster_options) return Fail(cluster_options.error());
   auto cluster = apiserver::Cluster::Make(std::move(*cluster_options));
-  if (!cluster) return Fail(cluster.error());
+  if (!cluster) {
+    std::string why = cluster.error().Message();
+    if (why.find("already in use") != std::string::npos) {
+      why += "; choose another port with --port, or --port 0 for any";
+    }
+    return Fail(why);
+  }
   (*cluster)->OnFailure([&stop, dir = options.data_dir](const std::string& why) {
     fmt::print(stderr, "berth up: {} cannot be written any more: {}\n", dir, why);
     stop.Tell();

@@ -1,5 +1,8 @@
 #include "cli/up/view.h"
 
+#include <sys/ioctl.h>
+
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -11,12 +14,44 @@ namespace berth::cli::up {
 namespace {
 
 constexpr size_t kLastDecisions = 8;
-constexpr size_t kWidth = 110;
+constexpr size_t kMostText = 300;  // of a decision that is kept
+
+// The first `width` letters, with a mark where something was cut off.
+std::string Fit(const std::string& text, size_t width) {
+  size_t letters = 0;
+  size_t cut = 0;  // where the last letter that leaves room for the mark ends
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;  // inside a letter
+    if (letters + 1 == width) cut = i;
+    if (++letters > width) return text.substr(0, cut) + "…";
+  }
+  return text;
+}
+
+struct Figure {
+  std::string name;
+  std::string value;
+  Tone tone = Tone::kPlain;
+};
+
+// As many figures as the width holds, the first ones first.
+std::string Line(const std::vector<Figure>& figures, size_t width) {
+  std::string line;
+  size_t used = 0;
+  for (const Figure& figure : figures) {
+    const size_t size = figure.name.size() + figure.value.size() + 1 + (used > 0 ? 3 : 0);
+    if (used + size > width) break;
+    if (used > 0) line += "   ";
+    line += Toned(figure.name, Tone::kDim, true) + " " + Toned(figure.value, figure.tone, true);
+    used += size;
+  }
+  return line;
+}
 
 }  // namespace
 
 void Decisions::Note(std::string line) {
-  if (line.size() > kWidth) line = line.substr(0, kWidth - 1) + "…";
+  line = Fit(line, kMostText);
   state_.last.push_back(std::move(line));
   if (state_.last.size() > kLastDecisions) state_.last.pop_front();
 }
@@ -41,6 +76,14 @@ Decisions::State Decisions::Take() const {
   return state_;
 }
 
+size_t View::Width() const {
+  winsize size{};
+  constexpr size_t kUsual = 80;
+  if (ioctl(fileno(out_), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  // A letter in the last column makes some terminals begin a new line.
+  return std::max<size_t>(20, size.ws_col) - 1;
+}
+
 void View::Show(const Snapshot& now, const Decisions::State& decisions, double seconds) {
   const double rate =
       seconds > 0 ? static_cast<double>(decisions.bound - bound_before_) / seconds : 0;
@@ -54,19 +97,22 @@ void View::Show(const Snapshot& now, const Decisions::State& decisions, double s
                rate);
   } else {
     std::string text;
-    for (size_t i = 0; i < lines_; ++i) text += "\x1b[1A\x1b[2K";
+    // Up to where the last picture began, and away with all below: also what a terminal that has
+    // become narrower has broken into more lines.
+    if (lines_ > 0) text += fmt::format("\x1b[{}A\r\x1b[J", lines_);
+    const size_t width = Width();
     std::vector<std::string> lines;
-    lines.push_back(fmt::format(
-        "{}  {}   {}  {}   {}  {}   {}  {}", Toned("nodes", Tone::kDim, true),
-        fmt::format("{}/{}", now.ready_nodes, now.nodes), Toned("pods", Tone::kDim, true), now.pods,
-        Toned("running", Tone::kDim, true), now.running, Toned("pending", Tone::kDim, true),
-        Toned(std::to_string(now.pending), now.pending > 0 ? Tone::kWarn : Tone::kPlain, true)));
-    lines.push_back(fmt::format("{}  {}   {:.0f}/s   {}  {}", Toned("bound", Tone::kDim, true),
-                                decisions.bound, rate, Toned("requests", Tone::kDim, true),
-                                now.requests));
-    for (const std::string& line : decisions.last) {
-      lines.push_back("  " + Toned(line, Tone::kPlain, true));
-    }
+    lines.push_back(Line(
+        {{"nodes", fmt::format("{}/{}", now.ready_nodes, now.nodes)},
+         {"pods", std::to_string(now.pods)},
+         {"running", std::to_string(now.running)},
+         {"pending", std::to_string(now.pending), now.pending > 0 ? Tone::kWarn : Tone::kPlain}},
+        width));
+    lines.push_back(Line({{"bound", fmt::format("{} ({:.0f}/s)", decisions.bound, rate)},
+                          {"waits", std::to_string(decisions.failed)},
+                          {"requests", std::to_string(now.requests)}},
+                         width));
+    for (const std::string& line : decisions.last) lines.push_back(Fit("  " + line, width));
     for (const std::string& line : lines) text += line + "\n";
     lines_ = lines.size();
     std::fputs(text.c_str(), out_);

@@ -55,6 +55,8 @@ class View {
   void Show(const Snapshot& snapshot, const Decisions::State& decisions, double seconds);
 
  private:
+  size_t Width() const;
+
   FILE* out_;
   bool terminal_;
   size_t lines_ = 0;  // drawn the last time

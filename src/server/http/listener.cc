@@ -302,8 +302,10 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // One write at a time; what has gathered meanwhile goes as one chunk.
   void Pump() {
-    if (sending_ || !body_ || body_->Closed()) return;
+    if (!body_ || body_->Closed()) return;
+    // A client that does not take what is being sent is not waited for.
     if (body_->Aborted()) return EndStream();
+    if (sending_) return;
     const std::string bytes = body_->Take();
     const bool end = bytes.empty();
     if (end && !body_->Ended()) return;

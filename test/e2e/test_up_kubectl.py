@@ -212,6 +212,7 @@ def test_watching(kube, space):
     )
     time.sleep(0.5)
     kube("run", "seen", "--image=nginx", "-n", space)
+    kube("wait", "--for=condition=Ready", "pod/seen", "-n", space, "--timeout=30s")
     kube("delete", "pod", "seen", "-n", space)
     watch.terminate()
     lines = watch.communicate()[0]

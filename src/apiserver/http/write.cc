@@ -64,13 +64,24 @@ Answer<Json> OptionalBody(const server::Request& request) {
   return decoded;
 }
 
+// CheckFields of a whole object, whose refusals say what it was taken for.
+Answer<void> CheckObject(const Resource& resource, const Json& object, bool strict) {
+  auto ok = CheckFields(resource, object, strict);
+  if (!ok && ok.error().message.starts_with("strict")) {
+    ok.error().message =
+        fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", resource.kind,
+                    resource.version, resource.kind, ok.error().message);
+  }
+  return ok;
+}
+
 }  // namespace
 
 void ApiServer::Create(Call& call) {
   const Resource& resource = call.resource();
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body) return ReplyError(call, body.error());
-  if (auto ok = CheckFields(resource, *body, call.Strict()); !ok) {
+  if (auto ok = CheckObject(resource, *body, call.Strict()); !ok) {
     return ReplyError(call, ok.error());
   }
   ConvertToKept(resource, *body);
@@ -85,7 +96,7 @@ void ApiServer::Update(Call& call) {
   const Resource& resource = call.resource();
   auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
   if (!body) return ReplyError(call, body.error());
-  if (auto ok = CheckFields(resource, *body, call.Strict()); !ok) {
+  if (auto ok = CheckObject(resource, *body, call.Strict()); !ok) {
     return ReplyError(call, ok.error());
   }
   ConvertToKept(resource, *body);

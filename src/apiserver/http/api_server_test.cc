@@ -123,7 +123,8 @@ TEST_F(ApiServerTest, RefusesInTheApiServersWords) {
       {"PATCH", kWeb, R"({"spec":{"priorityClassName":"gold"}})", 415, nullptr},
       {"POST", std::string(kPods) + "?fieldValidation=Strict",
        R"({"metadata":{"name":"b"},"spec":{"containrs":[]}})", 400,
-       "strict decoding error: unknown field \"spec.containrs\""},
+       "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field "
+       "\"spec.containrs\""},
       {"POST", kPods,
        R"({"metadata":{"name":"c"},"spec":{"priorityClassName":"gold",)"
        R"("containers":[{"name":"c","image":"x"}]}})",

@@ -28,6 +28,19 @@ std::string Fit(const std::string& text, size_t width) {
   return text;
 }
 
+// Letters that take a place on the screen: colours do not.
+size_t Letters(std::string_view text) {
+  size_t letters = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      i = std::min(text.find('m', i), text.size());
+    } else if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) {
+      ++letters;
+    }
+  }
+  return letters;
+}
+
 struct Figure {
   std::string name;
   std::string value;
@@ -97,10 +110,12 @@ void View::Show(const Snapshot& now, const Decisions::State& decisions, double s
                rate);
   } else {
     std::string text;
-    // Up to where the last picture began, and away with all below: also what a terminal that has
-    // become narrower has broken into more lines.
-    if (lines_ > 0) text += fmt::format("\x1b[{}A\r\x1b[J", lines_);
     const size_t width = Width();
+    // Up to where the last picture began, and away with all below. A terminal that has become
+    // narrower has broken long lines into several.
+    size_t rows = 0;
+    for (const size_t letters : drawn_) rows += 1 + (letters > 0 ? (letters - 1) / (width + 1) : 0);
+    if (rows > 0) text += fmt::format("\x1b[{}A\r\x1b[J", rows);
     std::vector<std::string> lines;
     lines.push_back(Line(
         {{"nodes", fmt::format("{}/{}", now.ready_nodes, now.nodes)},
@@ -113,8 +128,11 @@ void View::Show(const Snapshot& now, const Decisions::State& decisions, double s
                           {"requests", std::to_string(now.requests)}},
                          width));
     for (const std::string& line : decisions.last) lines.push_back(Fit("  " + line, width));
-    for (const std::string& line : lines) text += line + "\n";
-    lines_ = lines.size();
+    drawn_.clear();
+    for (const std::string& line : lines) {
+      text += line + "\n";
+      drawn_.push_back(Letters(line));
+    }
     std::fputs(text.c_str(), out_);
   }
   std::fflush(out_);

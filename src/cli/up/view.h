@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scheduler/engine.h"
 
@@ -59,7 +60,7 @@ class View {
 
   FILE* out_;
   bool terminal_;
-  size_t lines_ = 0;  // drawn the last time
+  std::vector<size_t> drawn_;  // letters of the lines drawn the last time
   uint64_t bound_before_ = 0;
   Snapshot before_;
   bool first_ = true;

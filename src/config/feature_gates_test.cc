@@ -144,14 +144,13 @@ TEST(FeatureGatesTest, GroupsDoNotReachWhatIsNotThereYet) {
 TEST(FeatureGatesTest, WhatBerthCannotDoIsNamed) {
   FeatureGates gates;
   ASSERT_TRUE(
-      gates.Set("DRAExtendedResource=true,PodLevelResources=false,SchedulerAsyncPreemption=false,"
+      gates.Set("DRAExtendedResource=true,DRAAdminAccess=false,SchedulerAsyncPreemption=false,"
                 "DRADeviceTaints=false,KubeletPSI=false"));
-  EXPECT_THAT(gates.NotHonoured(),
-              ElementsAre("DRAExtendedResource=true", "PodLevelResources=false"));
+  EXPECT_THAT(gates.NotHonoured(), ElementsAre("DRAAdminAccess=false", "DRAExtendedResource=true"));
 }
 
 TEST(FeatureGatesTest, AnEmulatedVersionAsksToo) {
-  EXPECT_THAT(FeatureGates(33).NotHonoured(), Contains("PodLevelResources=false"));
+  EXPECT_THAT(FeatureGates(33).NotHonoured(), Contains("VolumeAttributesClass=false"));
 }
 
 TEST(FeatureGatesTest, AllAreListedForMetrics) {

@@ -51,6 +51,10 @@ struct EngineGates {
   bool async_preemption = true;          // SchedulerAsyncPreemption
   bool nominate_before_binding = false;  // NominatedNodeNameForExpectation
   bool observed_generation = true;       // PodObservedGenerationTracking
+  // Off: what they are about is not seen in pods.
+  bool match_label_keys_in_spread = true;  // MatchLabelKeysInPodTopologySpread
+  bool pod_level_resources = true;         // PodLevelResources
+  bool in_place_scaling = true;            // InPlacePodVerticalScaling
 };
 
 struct EngineOptions {

@@ -174,6 +174,7 @@ class Engine::Impl final : public queue::QueueHost {
   bool EventBegan();
   void EventEnded();
   void Replace(std::string_view kind, std::vector<api::Object> objects);
+  void HideGated(api::Pod& pod) const;
   void UpsertPod(const api::Pod& pod);
   void AddPod(const api::Pod& pod);
   void PodAssigned(PodId id, const api::Pod& pod);

@@ -115,6 +115,7 @@ void Engine::Impl::Upsert(api::Object object) {
   std::visit(
       [this]<class T>(T& value) {
         if constexpr (std::is_same_v<T, api::Pod>) {
+          HideGated(value);
           UpsertPod(value);
         } else if constexpr (std::is_same_v<T, api::Node>) {
           UpsertNode(std::move(value));
@@ -124,6 +125,25 @@ void Engine::Impl::Upsert(api::Object object) {
       },
       object);
   if (timed) EventEnded();
+}
+
+// Takes out of the pod what gates that are off are about.
+void Engine::Impl::HideGated(api::Pod& pod) const {
+  const EngineGates& gates = options_.gates;
+  if (!gates.match_label_keys_in_spread) {
+    for (auto& constraint : pod.spec.topology_spread_constraints) {
+      constraint.match_label_keys.clear();
+    }
+  }
+  if (!gates.pod_level_resources) pod.spec.resources = std::nullopt;
+  if (!gates.in_place_scaling) {
+    for (auto* statuses : {&pod.status.container_statuses, &pod.status.init_container_statuses}) {
+      for (api::ContainerStatus& status : *statuses) {
+        status.allocated_resources.clear();
+        status.resources = std::nullopt;
+      }
+    }
+  }
 }
 
 void Engine::Impl::Delete(const api::Object& object) {

@@ -14,9 +14,11 @@ namespace {
 
 using cluster::MakeNode;
 using cluster::MakePod;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kStart = 1'700'000'000 * kSecond;
@@ -446,6 +448,22 @@ TEST_F(EngineTest, AnAssumedPodIsBelievedInForAsLongAsConfigured) {
   EXPECT_EQ(engine_->WhereIs("p"), "assumed");
   Sleep(1);
   EXPECT_EQ(engine_->WhereIs("p"), "active") << "the watch never showed it";
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+}
+
+TEST_F(EngineTest, PodsHaveNothingThatAGateHides) {
+  api::Pod pod = Small("p");
+  pod.spec.resources = api::ResourceRequirements{};
+  pod.spec.resources->requests["cpu"] = *api::Quantity::Parse("100");
+  PutNode(MakeNode("a").Cpu("2"));
+  PutPod(pod);
+  EXPECT_THAT(Run(), Not(Contains("bind p to a")));
+
+  EngineOptions options;
+  options.gates.pod_level_resources = false;
+  Make(options);
+  PutNode(MakeNode("a").Cpu("2"));
+  PutPod(pod);
   EXPECT_THAT(Run(), ElementsAre("bind p to a"));
 }
 

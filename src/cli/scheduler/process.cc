@@ -52,6 +52,10 @@ berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options)
   engine.gates.async_preemption = options.gates.Enabled("SchedulerAsyncPreemption");
   engine.gates.nominate_before_binding = options.gates.Enabled("NominatedNodeNameForExpectation");
   engine.gates.observed_generation = options.gates.Enabled("PodObservedGenerationTracking");
+  engine.gates.match_label_keys_in_spread =
+      options.gates.Enabled("MatchLabelKeysInPodTopologySpread");
+  engine.gates.pod_level_resources = options.gates.Enabled("PodLevelResources");
+  engine.gates.in_place_scaling = options.gates.Enabled("InPlacePodVerticalScaling");
   return engine;
 }
 

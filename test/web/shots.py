@@ -20,6 +20,11 @@ def fill(up):
         node = up.call("GET", f"/api/v1/nodes/{name}")
         node["spec"]["unschedulable"] = True
         up.call("PUT", f"/api/v1/nodes/{name}", node)
+    # Left to the scheduler all nodes would be equally full.
+    for i, name in enumerate(names):
+        cpu = draw.choice([0, 1, 2, 3, 5, 6, 8, 9, 11])
+        if cpu > 0:
+            up.pod(f"resident-{i}", str(cpu), f"{cpu * draw.choice([1, 2, 3, 4])}Gi", nodeName=name)
     sizes = [("250m", "512Mi"), ("500m", "1Gi"), ("1", "2Gi"), ("2", "6Gi"), ("4", "24Gi")]
     for i, app in enumerate(["web", "api", "cache", "search", "cart", "mail", "train"]):
         cpu, memory = sizes[i % len(sizes)]

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-e2e bench-report bench-up package soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-e2e bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -59,6 +59,11 @@ bench-check: build ## instructions per decision against bench/budgets.json
 
 bench-report: build ## figures and charts from 100 to 1,000,000 nodes into docs (see tools/bench-report)
 	@tools/bench-report build/bin/berth-bench
+
+PREFIX ?= /usr/local
+install: build ## berth into PREFIX/bin, also as a plugin of kubectl (kubectl berth explain …)
+	install -D build/bin/berth $(DESTDIR)$(PREFIX)/bin/berth
+	ln -sf berth $(DESTDIR)$(PREFIX)/bin/kubectl-berth
 
 soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)

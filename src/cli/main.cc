@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/config_command.h"
+#include "cli/explain/explain.h"
 #include "cli/scheduler/scheduler.h"
 #include "cli/simulate.h"
 #include "cli/up/up.h"
@@ -24,6 +25,7 @@ constexpr Command kCommands[] = {
     {"scheduler", "take kube-scheduler's place in a cluster; takes its flags",
      &berth::cli::Scheduler},
     {"config", "check, default and convert configuration files", &berth::cli::Config},
+    {"explain", "why a pod is where it is, or nowhere, and what would help", &berth::cli::Explain},
     {"simulate", "place the pending pods of a cluster dump, and say why", &berth::cli::Simulate},
 };
 
@@ -44,7 +46,8 @@ std::string Usage() {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + 1, argv + argc);
-  // Under kube-scheduler's own name berth is nothing else.
+  // Under kube-scheduler's own name berth is nothing else. As kubectl-berth it is a plugin of
+  // kubectl, which hands on what follows `kubectl berth`: that needs nothing here.
   const std::string_view self(argv[0]);
   if (self.substr(self.rfind('/') + 1) == "kube-scheduler") return berth::cli::Scheduler(args);
   if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {

@@ -10,9 +10,8 @@
 namespace berth::framework {
 namespace {
 
-// How many nodes were refused with each reason. Equal verdicts have equal words, so text is made
-// once per distinct one.
-std::map<std::string, size_t> CountReasons(const Cycle& cycle, const Diagnosis& diagnosis) {
+// Why nodes were refused. Equal verdicts have equal words, so text is made once per distinct one.
+std::vector<ReasonCount> CountReasons(const Cycle& cycle, const Diagnosis& diagnosis) {
   std::unordered_map<uint64_t, std::pair<Verdict, size_t>> distinct;
   size_t rejected = 0;
   diagnosis.rejected.ForEach([&](NodeIndex n) {
@@ -22,31 +21,52 @@ std::map<std::string, size_t> CountReasons(const Cycle& cycle, const Diagnosis& 
     ++slot.second;
     ++rejected;
   });
-  std::map<std::string, size_t> counts;
+  std::vector<ReasonCount> counts;
   for (const auto& [key, entry] : distinct) {
-    for (const std::string& reason : cycle.Reasons(entry.first)) counts[reason] += entry.second;
+    const Verdict& verdict = entry.first;
+    const std::string_view plugin =
+        verdict.plugin == kNoPlugin ? "" : cycle.profile().At(verdict.plugin).Name();
+    for (std::string& reason : cycle.Reasons(verdict)) {
+      counts.push_back({plugin, verdict.code, std::move(reason), entry.second});
+    }
   }
   if (rejected < diagnosis.num_all_nodes) {
     for (const std::string& reason : diagnosis.absent.reasons()) {
-      if (!reason.empty()) counts[reason] += diagnosis.num_all_nodes - rejected;
+      if (reason.empty()) continue;
+      counts.push_back({diagnosis.absent.plugin(), diagnosis.absent.code(), reason,
+                        diagnosis.num_all_nodes - rejected});
     }
   }
   return counts;
 }
 
+// Reasons of several plugins or codes with the same words count together.
+std::map<std::string, size_t> ByWords(const std::vector<ReasonCount>& counts) {
+  std::map<std::string, size_t> words;
+  for (const ReasonCount& count : counts) words[count.reason] += count.nodes;
+  return words;
+}
+
 }  // namespace
 
-std::string FitErrorMessage(const Cycle& cycle, const Diagnosis& diagnosis) {
+std::string FitErrorMessage(const Cycle& cycle, const Diagnosis& diagnosis,
+                            std::vector<ReasonCount>* reasons) {
   std::string message = fmt::format("0/{} nodes are available:", diagnosis.num_all_nodes);
   if (!diagnosis.pre_filter_message.empty()) {
     message += fmt::format(" {}.", diagnosis.pre_filter_message);
+    if (reasons != nullptr) {
+      reasons->push_back({diagnosis.absent.plugin(), diagnosis.absent.code(),
+                          diagnosis.pre_filter_message, diagnosis.num_all_nodes});
+    }
   } else {
     std::vector<std::string> parts;
-    for (const auto& [reason, count] : CountReasons(cycle, diagnosis)) {
+    std::vector<ReasonCount> counts = CountReasons(cycle, diagnosis);
+    for (const auto& [reason, count] : ByWords(counts)) {
       parts.push_back(fmt::format("{} {}", count, reason));
     }
     std::sort(parts.begin(), parts.end());
     if (!parts.empty()) message += fmt::format(" {}.", fmt::join(parts, ", "));
+    if (reasons != nullptr) *reasons = std::move(counts);
   }
   if (!diagnosis.post_filter_message.empty()) message += " " + diagnosis.post_filter_message;
   return message;

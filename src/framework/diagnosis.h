@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "framework/cycle.h"
 
@@ -30,7 +32,17 @@ struct Diagnosis {
   }
 };
 
+// How many nodes were refused by a plugin for a reason.
+struct ReasonCount {
+  std::string_view plugin;  // its name, owned by the profile or static; empty: none can be named
+  Code code = Code::kUnschedulable;
+  std::string reason;
+  size_t nodes = 0;
+};
+
 // "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable. …"
-std::string FitErrorMessage(const Cycle& cycle, const Diagnosis& diagnosis);
+// `reasons` (may be null) gets the same as data.
+std::string FitErrorMessage(const Cycle& cycle, const Diagnosis& diagnosis,
+                            std::vector<ReasonCount>* reasons = nullptr);
 
 }  // namespace berth::framework

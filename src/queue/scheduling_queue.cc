@@ -192,7 +192,11 @@ void SchedulingQueue::Impl::Enter(uint32_t slot, Place place) {
 void SchedulingQueue::Impl::Park(uint32_t slot, std::string_view event, const api::Time& at) {
   Slot& s = slots_[slot];
   // Gated pods are counted as unschedulable ones, too: kube-scheduler has no word for them here.
-  if (!IsParked(s)) host_.CountIncoming(s.info.pod, QueueName::kUnschedulable, event);
+  if (!IsParked(s)) {
+    host_.CountIncoming(s.info.pod, QueueName::kUnschedulable, event);
+    host_.Moved(s.info, s.info.gated ? QueueName::kGated : QueueName::kUnschedulable, event,
+                s.place == Place::kNowhere);
+  }
   Enter(slot, s.info.gated ? Place::kGated : Place::kUnschedulable);
   ++(s.info.gated ? gated_count_ : unschedulable_count_);
   PluginMask listeners = s.info.unschedulable_plugins | s.info.pending_plugins;
@@ -224,6 +228,7 @@ bool SchedulingQueue::Impl::ToActive(uint32_t slot, std::string_view event, bool
     Park(slot, event, at);
     return false;
   }
+  host_.Moved(s.info, QueueName::kActive, event, s.place == Place::kNowhere);
   Enter(slot, Place::kActive);
   if (!s.info.initial_attempt) s.info.initial_attempt = at;
   active_.Push(slot);
@@ -239,6 +244,7 @@ bool SchedulingQueue::Impl::ToBackoff(uint32_t slot, std::string_view event, con
     return false;
   }
   const bool error = (s.info.unschedulable_plugins | s.info.pending_plugins) == 0;
+  host_.Moved(s.info, QueueName::kBackoff, event, s.place == Place::kNowhere);
   Enter(slot, error ? Place::kErrorBackoff : Place::kBackoff);
   s.until = BackoffExpiration(options_.backoff, s.info.timestamp, s.info.unschedulable_count,
                               s.info.consecutive_errors_count)
@@ -364,7 +370,10 @@ std::optional<PodId> SchedulingQueue::Impl::Pop(const api::Time& now) {
   if (!CanPop()) return std::nullopt;
   const bool early = active_.empty();
   const uint32_t slot = early ? backoff_.Top() : active_.Top();
-  if (early) host_.CountIncoming(slots_[slot].info.pod, QueueName::kActive, kPopFromBackoff);
+  if (early) {
+    host_.CountIncoming(slots_[slot].info.pod, QueueName::kActive, kPopFromBackoff);
+    host_.Moved(slots_[slot].info, QueueName::kActive, kPopFromBackoff, false);
+  }
   Enter(slot, Place::kInFlight);
   in_flight_.Begin(slot);
   QueuedPod& info = slots_[slot].info;
@@ -584,6 +593,12 @@ void SchedulingQueue::ForEachInFlightEvent(FunctionRef<void(const Event&)> fn) c
 std::string_view SchedulingQueue::WhereIs(PodId pod) const {
   const Slot* slot = impl_->Get(pod);
   return slot == nullptr ? std::string_view{} : WordOf(slot->place);
+}
+std::optional<api::Time> SchedulingQueue::BackoffUntil(PodId pod) const {
+  const Slot* slot = impl_->Get(pod);
+  const bool waits =
+      slot != nullptr && (slot->place == Place::kBackoff || slot->place == Place::kErrorBackoff);
+  return waits ? std::optional(slot->until) : std::nullopt;
 }
 
 }  // namespace berth::queue

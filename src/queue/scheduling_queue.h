@@ -78,6 +78,9 @@ class QueueHost {
   virtual std::string_view Uid(PodId pod) const = 0;
   // For metrics: `pod` came into `queue` because of the event called `event`.
   virtual void CountIncoming(PodId pod, QueueName queue, std::string_view event) = 0;
+  // For explanations: the same, and which pod it was. `is_new`: it was in no queue before.
+  virtual void Moved(const QueuedPod& /*pod*/, QueueName /*queue*/, std::string_view /*event*/,
+                     bool /*is_new*/) {}
 };
 
 struct QueueOptions {
@@ -152,6 +155,8 @@ class SchedulingQueue {
   // Where the pod is, in words, for invariants and dumps: "active", "backoff", "error-backoff",
   // "unschedulable", "gated", "in-flight"; empty when nowhere.
   std::string_view WhereIs(PodId pod) const;
+  // When the wait of a pod in backoff ends; nothing: it is in none.
+  std::optional<api::Time> BackoffUntil(PodId pod) const;
 
  private:
   class Impl;

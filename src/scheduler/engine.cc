@@ -117,11 +117,17 @@ bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
                          : queues ? "Queue"
                                   : "QueueSkip");
   }
+  log_.Hinted(pod.pod, plugin, queues);
   return queues;
 }
 
 void Engine::Impl::CountIncoming(PodId pod, queue::QueueName queue, std::string_view event) {
   if (observer_ != nullptr) observer_->QueueIncoming(cluster_.GetPod(pod), queue, event);
+}
+
+void Engine::Impl::Moved(const queue::QueuedPod& pod, queue::QueueName queue,
+                         std::string_view event, bool is_new) {
+  log_.Moved(pod, queue, event, is_new, now_.UnixNano());
 }
 
 // --- Time
@@ -172,6 +178,7 @@ void Engine::Impl::EmitAwaited(EffectAction action, Awaited awaited) {
 }
 
 void Engine::Impl::Complete(EffectResult result) {
+  ++changes_;
   const auto it = awaited_.find(result.id);
   if (it == awaited_.end()) return;
   const Awaited awaited = std::move(it->second);
@@ -249,9 +256,16 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfigur
 }
 
 void Engine::AdvanceTo(const api::Time& now) { impl_->AdvanceTo(now); }
-void Engine::Upsert(api::Object object) { impl_->Upsert(std::move(object)); }
-void Engine::Delete(const api::Object& object) { impl_->Delete(object); }
+void Engine::Upsert(api::Object object) {
+  ++impl_->changes_;
+  impl_->Upsert(std::move(object));
+}
+void Engine::Delete(const api::Object& object) {
+  ++impl_->changes_;
+  impl_->Delete(object);
+}
 void Engine::Replace(std::string_view kind, std::vector<api::Object> objects) {
+  ++impl_->changes_;
   impl_->Replace(kind, std::move(objects));
 }
 void Engine::Complete(EffectResult result) { impl_->Complete(std::move(result)); }
@@ -273,6 +287,7 @@ const framework::Cycle& Engine::CycleOf(size_t profile) const {
 size_t Engine::AssumedPods() const { return impl_->AssumedPods(); }
 size_t Engine::AwaitedEffects() const { return impl_->awaited_.size(); }
 size_t Engine::BindingPods() const { return impl_->bindings_.size(); }
+explain::Source Engine::Explaining() { return impl_->Explaining(); }
 std::string_view Engine::WhereIs(std::string_view pod_uid) const { return impl_->WhereIs(pod_uid); }
 std::vector<std::string> Engine::Invariants() const { return impl_->Invariants(); }
 

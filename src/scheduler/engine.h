@@ -32,6 +32,7 @@
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/effects.h"
+#include "scheduler/explain/source.h"
 #include "scheduler/observer.h"
 #include "scheduler/profile_set.h"
 
@@ -123,6 +124,9 @@ class Engine {
   // Where the pod is, for dumps: a queue's name, "in-flight", "waiting", "binding", "assumed",
   // "assigned"; empty: the engine does not know it.
   std::string_view WhereIs(std::string_view pod_uid) const;
+  // What explanations are made from, good until the next input. Nothing that is asked of it changes
+  // a decision.
+  explain::Source Explaining();
   // Looks for contradictions in the engine's own state. Empty: none. Costs a pass over all pods.
   std::vector<std::string> Invariants() const;
 

@@ -292,6 +292,8 @@ void Engine::Impl::Bound(Binding& binding) {
          fmt::format("Successfully assigned {}/{} to {}", binding.ref.namespace_, binding.ref.name,
                      binding.node_name),
          profile.Name());
+  const api::Time first = binding.info.initial_attempt.value_or(now_);
+  log_.rates().Bound(now_.UnixNano() - first.UnixNano(), now_.UnixNano());
   PointBegan(binding, framework::Point::kPostBind);
   for (const auto& [plugin, index] : profile.post_bind) {
     plugin->PostBind(cluster_, *binding.snapshot, binding.node);

@@ -110,7 +110,12 @@ void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
     failure.nominated_node = result.nominated_node;
   }
   if (interest_.points) observer_->AlgorithmEnded();
-  failure.message = framework::FitErrorMessage(*runtime.cycle, decision_.diagnosis);
+  failure.explained = std::make_shared<explain::FailedAttempt>();
+  failure.message =
+      framework::FitErrorMessage(*runtime.cycle, decision_.diagnosis, &failure.explained->reasons);
+  for (const PodId victim : result.victims) {
+    failure.explained->victims.push_back(cluster_.GetPod(victim).Key());
+  }
   failure.unschedulable = runtime.MaskOf(decision_.diagnosis.unschedulable_plugins);
   failure.pending = runtime.MaskOf(decision_.diagnosis.pending_plugins);
   if (result.deallocated_claim) {
@@ -152,6 +157,8 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
     if (task) binding->tasks.push_back({index, std::move(task)});
   }
   binding->snapshot = cluster_.Snapshot(id);
+  log_.Scheduled(cluster_.GetPod(id), binding->profile, binding->info.attempts, decision_,
+                 cluster_.Record(node).name, now_.UnixNano(), ++changes_);
   if (observer_ != nullptr) {
     observer_->Attempted(cluster_.GetPod(id), Outcome::kScheduled, binding->node_name, "");
   }
@@ -253,6 +260,10 @@ void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, c
 
 void Engine::Impl::Fail(PodId id, const Failure& failure) {
   PodRecord& record = RecordOf(id);
+  const queue::QueuedPod* in_flight = queue_->FindInFlight(id);
+  const int32_t attempts = failure.info           ? failure.info->attempts
+                           : in_flight != nullptr ? in_flight->attempts
+                                                  : 0;
   if (record.deleted || record.assigned) {  // by somebody else
     queue_->Done(id);
   } else {
@@ -262,6 +273,7 @@ void Engine::Impl::Fail(PodId id, const Failure& failure) {
   const cluster::Pod& pod = cluster_.GetPod(id);
   const auto named = pod_of_name_.find(pod.Key());
   if (named == pod_of_name_.end() || named->second == id) {  // else: made anew under its name
+    LogFailure(pod, attempts, failure);
     if (observer_ != nullptr) {
       observer_->Attempted(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError, "",
                            failure.message);

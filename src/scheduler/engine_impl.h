@@ -18,6 +18,7 @@
 #include "framework/hint_map.h"
 #include "framework/post_filter.h"
 #include "scheduler/engine.h"
+#include "scheduler/explain/decision_log.h"
 #include "scheduler/profile_set.h"
 
 namespace berth::scheduler {
@@ -110,6 +111,8 @@ struct Failure {
   framework::PostFilterResult::Nomination nomination =
       framework::PostFilterResult::Nomination::kClear;
   std::string nominated_node;
+  // For explanations, of a pod that did not fit.
+  std::shared_ptr<explain::FailedAttempt> explained = nullptr;
   // Of a pod whose binding failed, which the queue has let go already.
   std::optional<queue::QueuedPod> info;
 };
@@ -162,6 +165,8 @@ class Engine::Impl final : public queue::QueueHost {
   std::string_view Uid(PodId pod) const override { return cluster_.GetPod(pod).uid; }
   void CountIncoming(PodId pod, queue::QueueName queue, std::string_view event) override;
   queue::Gate AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const;
+  void Moved(const queue::QueuedPod& pod, queue::QueueName queue, std::string_view event,
+             bool is_new) override;
 
   // --- Time (engine.cc)
   void AdvanceTo(const api::Time& now);
@@ -259,6 +264,8 @@ class Engine::Impl final : public queue::QueueHost {
   std::string_view WhereIs(std::string_view uid) const;
   std::vector<std::string> Invariants() const;
   size_t AssumedPods() const;
+  explain::Source Explaining();
+  void LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure);
 
   PodRecord& RecordOf(PodId id);
   const PodRecord* FindRecord(PodId id) const;
@@ -273,6 +280,8 @@ class Engine::Impl final : public queue::QueueHost {
   std::unique_ptr<queue::SchedulingQueue> queue_;
   Algorithm algorithm_;
   Decision decision_;
+  mutable explain::DecisionLog log_;
+  uint64_t changes_ = 0;               // inputs, and pods assumed
   CycleInterest interest_;             // of the cycle that runs
   queue::ClusterEvent handled_event_;  // of the object that is being taken up
   int32_t planted_ = 0;                // how often a planted bug could have struck

@@ -461,6 +461,7 @@ void Engine::Impl::ForgetPod(PodId id) {
   const auto named = pod_of_name_.find(NameKey(pod.namespace_(), pod.name));
   if (named != pod_of_name_.end() && named->second == id) pod_of_name_.erase(named);
   cluster_.RemovePod(id);
+  log_.Forget(id);
   records_[id] = PodRecord();
 }
 

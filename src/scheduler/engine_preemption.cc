@@ -21,6 +21,7 @@ bool Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
     preemption.victims.push_back(
         {RefOf(pod), RecordOf(victim).generation, RecordOf(victim).condition_types, pod.preempted});
   }
+  log_.rates().Preempted(preemption.victims.size());
   if (observer_ != nullptr) {
     observer_->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
   }

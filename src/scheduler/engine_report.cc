@@ -27,6 +27,38 @@ std::string_view Engine::Impl::WhereIs(std::string_view uid) const {
   return queued;
 }
 
+explain::Source Engine::Impl::Explaining() {
+  explain::Source source;
+  source.cluster = &cluster_;
+  for (const ProfileRuntime& runtime : runtimes_) source.profiles.push_back(runtime.profile);
+  source.log = &log_;
+  source.queue = queue_.get();
+  source.nodes = &nodes_;
+  source.now = now_;
+  source.changes = changes_;
+  source.where = [this](std::string_view uid) { return WhereIs(uid); };
+  source.find_pod = [this](std::string_view namespace_, std::string_view name) {
+    const auto it = pod_of_name_.find(fmt::format("{}/{}", namespace_, name));
+    return it == pod_of_name_.end() ? cluster::kNoPod : it->second;
+  };
+  for (const auto& [uid, binding] : bindings_) {
+    ++(binding->stage == Binding::Stage::kWaiting ? source.waiting : source.binding);
+  }
+  return source;
+}
+
+void Engine::Impl::LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure) {
+  // An error of the cycle, or after it, has no reasons by node.
+  const auto explained =
+      failure.explained ? failure.explained : std::make_shared<explain::FailedAttempt>();
+  explained->message = failure.message;
+  explained->nominated_node = failure.nominated_node;
+  const bool of_cycle = !failure.info;
+  log_.Failed(pod, RecordOf(pod.id).profile, attempts, of_cycle ? &decision_ : nullptr,
+              failure.rejected ? Outcome::kUnschedulable : Outcome::kError, explained,
+              now_.UnixNano(), changes_);
+}
+
 namespace {
 
 // What the pods on a node add up to, counted anew.

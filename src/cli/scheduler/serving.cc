@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/explain/what_if.h"
 #include "cli/scheduler/version.h"
 #include "kube/client/rest_client.h"
 #include "server/dashboard/dashboard.h"
@@ -165,6 +166,7 @@ void Serving::SetConfig(const config::KubeSchedulerConfiguration& effective) {
   std::string text = server::ConfigzText(effective);
   const std::lock_guard lock(configz_mutex_);
   configz_ = std::move(text);
+  config_ = effective;
 }
 
 Result<void> Serving::CheckElector() const {
@@ -213,6 +215,8 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
       done(server::CollectPodResources(engine.GetCluster()));
     });
   };
+  explain_.Attach(Explaining());
+  endpoints.mounts.push_back(explain_.MakeMount());
   auto server = server::Server::Make(std::move(server_options_));
   if (!server) return Fail(server.error());
   server_ = std::move(*server);
@@ -220,7 +224,20 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
   return {};
 }
 
+server::ExplainOptions Serving::Explaining() {
+  server::ExplainOptions options;
+  options.on_engine = [this](auto task) { host_->Do(std::move(task)); };
+  options.ready = [this] { return host_->Synced() && (elector_ == nullptr || leading_); };
+  options.config = [this] {
+    const std::lock_guard lock(configz_mutex_);
+    return config_;
+  };
+  options.what_if = AnswerWhatIf;
+  return options;
+}
+
 void Serving::Stop() {
+  explain_.Stop();
   if (server_) server_->Stop();
 }
 

@@ -12,6 +12,7 @@
 #include "kube/election/leader_elector.h"
 #include "kube/host/scheduler_host.h"
 #include "kube/loop.h"
+#include "server/explain/explain_api.h"
 #include "server/metrics/process_metrics.h"
 #include "server/metrics/scheduler_metrics.h"
 #include "server/server.h"
@@ -46,6 +47,7 @@ class Serving {
       : loop_(loop), registry_(std::move(metrics)) {}
   Result<void> MakeAuth(const SchedulerOptions& options);
   void MakeMetrics(const SchedulerOptions& options);
+  server::ExplainOptions Explaining();
   // Asks the elector, which lives on the loop's thread.
   Result<void> CheckElector() const;
 
@@ -63,6 +65,8 @@ class Serving {
   kube::LeaderElector* elector_ = nullptr;
   std::mutex configz_mutex_;
   std::string configz_;
+  config::KubeSchedulerConfiguration config_;  // under configz_mutex_, too
+  server::ExplainApi explain_;
   std::atomic<bool> leading_ = false;
   std::atomic<bool> shutting_down_ = false;
 };

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "apiserver/cluster.h"
+#include "cli/explain/what_if.h"
 #include "cli/flags.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/terminal.h"
@@ -26,6 +27,7 @@
 #include "kube/client/rest_client.h"
 #include "kube/host/scheduler_host.h"
 #include "server/dashboard/dashboard.h"
+#include "server/explain/explain_api.h"
 
 namespace berth::cli {
 namespace {
@@ -154,6 +156,7 @@ class SchedulerPart {
     host.engine.algorithm.percentage_of_nodes_to_score =
         config.percentage_of_nodes_to_score.value_or(0);
     host.engine.algorithm.seed = std::random_device()();
+    part->config_ = config;
     host.config = std::move(config);
     host.host_name = "berth-up";
     host.observer = decisions;
@@ -178,7 +181,18 @@ class SchedulerPart {
     thread_.join();
   }
 
+  // What explanations need of the scheduler, which outlives them.
+  server::ExplainOptions Explaining() {
+    server::ExplainOptions options;
+    options.on_engine = [this](auto task) { host_->Do(std::move(task)); };
+    options.ready = [this] { return host_->Synced(); };
+    options.config = [this] { return config_; };
+    options.what_if = AnswerWhatIf;
+    return options;
+  }
+
  private:
+  config::KubeSchedulerConfiguration config_;
   std::unique_ptr<kube::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::SchedulerHost> host_;
@@ -290,6 +304,8 @@ Result<int> Run(const UpOptions& options) {
   const std::string token = IsLoopback(options.bind_address) ? "" : RandomToken();
   auto cluster_options = MakeClusterOptions(options, *speed, token);
   if (!cluster_options) return Fail(cluster_options.error());
+  server::ExplainApi explain;
+  cluster_options->server.mounts.push_back(explain.MakeMount());
   auto cluster = apiserver::Cluster::Make(std::move(*cluster_options));
   if (!cluster) {
     std::string why = cluster.error().Message();
@@ -318,6 +334,7 @@ Result<int> Run(const UpOptions& options) {
     if (!made) return Fail(made.error());
     part = std::move(*made);
     part->Start();
+    explain.Attach(part->Explaining());
   }
   const double took = std::chrono::duration<double>(Clock::now() - start).count();
   fmt::print(
@@ -337,6 +354,7 @@ Result<int> Run(const UpOptions& options) {
     const Display display(**cluster, decisions);
     reason = stop.Wait();
   }
+  explain.Stop();
   if (part) part->Stop();
   (*cluster)->Stop();
   return reason == scheduler::StopSignal::Reason::kAsked ? 0 : 1;

@@ -53,10 +53,11 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
   Report Evaluate(framework::Cycle& cycle, cluster::Cluster& cluster,
                   const framework::Diagnosis& diagnosis);
 
- private:
   // Why the pod may not preempt at all; empty when it may.
   static std::string NotEligible(const framework::Cycle& cycle, const cluster::Cluster& cluster,
                                  const framework::Diagnosis& diagnosis);
+
+ private:
   size_t CandidatesWanted(size_t nodes) const;
 
   config::DefaultPreemptionArgs args_;

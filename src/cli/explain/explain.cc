@@ -1,0 +1,238 @@
+#include "cli/explain/explain.h"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/defaults.h"
+#include "api/json.h"
+#include "api/yaml_writer.h"
+#include "cli/explain/client.h"
+#include "cli/explain/text.h"
+#include "cli/flags.h"
+#include "cli/input.h"
+#include "cli/terminal.h"
+#include "files/read.h"
+#include "scheduler/explain/explainer.h"
+#include "scheduler/explain/suggestions.h"
+#include "scheduler/explain/views.h"
+#include "scheduler/profile_set.h"
+#include "sim/world.h"
+
+namespace berth::cli {
+namespace {
+
+namespace explain = berth::scheduler::explain;
+
+constexpr std::string_view kIntro =
+    "berth explain: why a pod is where it is, or nowhere, and what would help\n"
+    "\n"
+    "usage: berth explain pod [NAMESPACE/]NAME [flags]\n"
+    "\n"
+    "Asks a running berth: the one whose API server the kubeconfig names (berth up), or the\n"
+    "scheduler at --server. With -f it works out the decision for a cluster read from manifests,\n"
+    "as berth simulate reads them. Installed as kubectl-berth it is `kubectl berth explain`.\n"
+    "\n"
+    "flags:\n";
+
+constexpr std::string_view kExamples =
+    "\n"
+    "examples:\n"
+    "  berth explain pod default/web-7d4b9\n"
+    "  berth explain pod web-7d4b9 --node node-0007\n"
+    "  berth explain pod web -n shop --server https://127.0.0.1:10259 --token-file token \\\n"
+    "      --insecure-skip-tls-verify\n"
+    "  kubectl get nodes,pods -A -o yaml | berth explain pod shop/web-0 -f -\n";
+
+struct Options {
+  ExplainServer server;
+  std::string namespace_ = "default";
+  std::string node;
+  std::string output = "table";
+  std::string config;
+  std::vector<std::string> files;
+  int64_t nodes = 5;
+  bool help = false;
+};
+
+Flags MakeFlags(Options* o) {
+  Flags flags;
+  flags.AddText("n,namespace", "NAMESPACE", "of a pod named without one (default)", &o->namespace_);
+  flags.AddText("node", "NODE", "also what was found about this node", &o->node);
+  flags.AddNumber("nodes", "K", "how many of the best nodes to show (5)", 1, 100, &o->nodes);
+  flags.AddChoice("o,output", {"table", "json", "yaml"}, "how to print it", &o->output);
+  flags.AddText("server", "URL", "of the scheduler's secure port or of berth up",
+                &o->server.server);
+  flags.AddText("kubeconfig", "FILE", "server and credentials ($KUBECONFIG, ~/.kube/config)",
+                &o->server.kubeconfig);
+  flags.AddText("token", "TOKEN", "to show to the server", &o->server.token);
+  flags.AddText("token-file", "FILE", "the same, read from a file", &o->server.token_file);
+  flags.AddText("ca-file", "FILE", "certificates the server's is checked against",
+                &o->server.ca_file);
+  flags.AddSwitch("insecure-skip-tls-verify", "take any certificate of the server",
+                  &o->server.insecure);
+  flags.AddList("f,filename", "FILE|DIR|-", "explain for the cluster in these manifests",
+                &o->files);
+  flags.AddText("config", "FILE", "with -f: KubeSchedulerConfiguration", &o->config);
+  flags.AddSwitch("h,help", "this text", &o->help);
+  return flags;
+}
+
+struct Answer {
+  explain::DecisionView view;
+  std::optional<explain::SuggestionList> suggestions;
+};
+
+// Names are DNS labels and subdomains: anything else would be another path.
+Result<std::pair<std::string, std::string>> ParsePod(const std::string& text,
+                                                     const std::string& namespace_) {
+  const size_t slash = text.find('/');
+  std::pair<std::string, std::string> pod(namespace_, text);
+  if (slash != std::string::npos) pod = {text.substr(0, slash), text.substr(slash + 1)};
+  for (const std::string& part : {pod.first, pod.second}) {
+    const bool good = !part.empty() && part.find_first_not_of(
+                                           "abcdefghijklmnopqrstuvwxyz"
+                                           "0123456789-.") == std::string::npos;
+    if (!good) return Fail(fmt::format("\"{}\" is no pod; write NAMESPACE/NAME or NAME", text));
+  }
+  return pod;
+}
+
+// --- A running berth
+
+Result<Answer> AskServer(const Options& options, const std::string& namespace_,
+                         const std::string& name) {
+  std::string query = fmt::format("nodes={}", options.nodes);
+  if (!options.node.empty()) query = fmt::format("node={}&{}", options.node, query);
+  const std::string prefix = "/apis/explain/v1";
+  const auto body =
+      Fetch(options.server, fmt::format("{}/decisions/{}/{}", prefix, namespace_, name), query);
+  if (!body) return Fail(body.error());
+  auto view = api::FromJson<explain::DecisionView>(*body);
+  if (!view) return Fail(view.error().In("the answer"));
+  Answer answer{std::move(*view), std::nullopt};
+  if (!answer.view.pod_node.empty()) return answer;
+  const auto more =
+      Fetch(options.server, fmt::format("{}/pods/{}/{}/suggestions", prefix, namespace_, name), "");
+  if (!more) return Fail(more.error());
+  auto suggestions = api::FromJson<explain::SuggestionList>(*more);
+  if (!suggestions) return Fail(suggestions.error().In("the answer"));
+  answer.suggestions = std::move(*suggestions);
+  return answer;
+}
+
+// --- Manifests
+
+struct Input {
+  sim::World world;
+  explain::NodeObjects nodes;
+};
+
+Result<void> ReadInput(const Options& options, Input* input) {
+  api::Admission admission;
+  auto read = ReadObjects(options.files, [&](api::Object object) -> Result<void> {
+    if (auto* node = std::get_if<api::Node>(&object)) {
+      api::Object admitted = *node;
+      if (!api::FromApiServer(node->metadata)) {
+        if (auto ok = admission.Apply(admitted); !ok) return ok;
+      }
+      auto& kept = std::get<api::Node>(admitted);
+      const std::string node_name = kept.metadata.name;
+      input->nodes[node_name] = std::make_shared<const api::Node>(std::move(kept));
+    }
+    return input->world.Add(std::move(object));
+  });
+  if (!read) return read;
+  return input->world.Finish();
+}
+
+Result<Answer> AskManifests(const Options& options, const std::string& namespace_,
+                            const std::string& name) {
+  config::KubeSchedulerConfiguration config = config::Default();
+  if (!options.config.empty()) {
+    const auto text = files::ReadFile(options.config);
+    if (!text) return Fail(text.error());
+    auto loaded = config::Load(*text);
+    if (!loaded) return Fail(loaded.error().In(options.config));
+    config = std::move(*loaded);
+  }
+  Input input;
+  if (auto ok = ReadInput(options, &input); !ok) return Fail(ok.error());
+  auto profiles = berth::scheduler::ProfileSet::Make(config, input.world.GetCluster());
+  if (!profiles) return Fail(profiles.error());
+  explain::Source source;
+  source.cluster = &input.world.GetCluster();
+  source.nodes = &input.nodes;
+  for (const auto& profile : profiles->Profiles()) source.profiles.push_back(profile.get());
+  const cluster::PodId pod = explain::FindPod(source, namespace_, name);
+  if (pod == cluster::kNoPod) {
+    return Fail(fmt::format("no pod {}/{} in the input", namespace_, name));
+  }
+  auto view = explain::Explain(source, pod,
+                               {.top = static_cast<size_t>(options.nodes), .node = options.node});
+  if (!view) return Fail(view.error());
+  Answer answer{std::move(*view), std::nullopt};
+  auto suggestions = explain::Suggest(source, pod);
+  if (!suggestions) return Fail(suggestions.error());
+  answer.suggestions = std::move(*suggestions);
+  return answer;
+}
+
+// --- Printing
+
+Result<std::string> ToText(const Answer& answer, const Options& options, const std::string& pod) {
+  if (options.output == "table") {
+    return ExplainText(answer.view, answer.suggestions ? &*answer.suggestions : nullptr,
+                       {.colour = UsesColour(stdout), .pod = pod});
+  }
+  std::string json = explain::ToText(answer.view);
+  if (answer.suggestions) {
+    json.pop_back();
+    json += ",\"suggestions\":" + explain::ToText(*answer.suggestions) + "}";
+  }
+  if (options.output == "json") return json + "\n";
+  return api::JsonToYaml(json);
+}
+
+}  // namespace
+
+int Explain(const std::vector<std::string>& args) {
+  Options options;
+  Flags flags = MakeFlags(&options);
+  std::vector<std::string> rest;
+  const auto complain = [](std::string_view message) {
+    fmt::print(stderr, "berth explain: {}\n", message);
+    return 1;
+  };
+  if (auto ok = flags.Parse(args, &rest); !ok) {
+    complain(ok.error().Message() + "\nTry 'berth explain --help'.");
+    return 2;
+  }
+  if (options.help) {
+    fmt::print("{}{}{}", kIntro, flags.Help(), kExamples);
+    return 0;
+  }
+  if (!rest.empty() && (rest[0] == "pod" || rest[0] == "pods" || rest[0] == "po")) {
+    rest.erase(rest.begin());
+  } else if (rest.size() == 1 && rest[0].starts_with("pod/")) {
+    rest[0] = rest[0].substr(4);
+  }
+  if (rest.size() != 1) {
+    complain("say which pod: berth explain pod NAMESPACE/NAME\nTry 'berth explain --help'.");
+    return 2;
+  }
+  const auto pod = ParsePod(rest[0], options.namespace_);
+  if (!pod) return complain(pod.error().Message());
+  const auto answer = options.files.empty() ? AskServer(options, pod->first, pod->second)
+                                            : AskManifests(options, pod->first, pod->second);
+  if (!answer) return complain(answer.error().Message());
+  const auto text = ToText(*answer, options, pod->first + "/" + pod->second);
+  if (!text) return complain(text.error().Message());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
+}  // namespace berth::cli

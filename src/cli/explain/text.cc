@@ -1,0 +1,276 @@
+#include "cli/explain/text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/terminal.h"
+
+namespace berth::cli {
+namespace {
+
+namespace explain = berth::scheduler::explain;
+
+constexpr size_t kWidth = 80;
+constexpr size_t kMaxScoreColumns = 6;
+constexpr size_t kMaxCandidates = 5;
+constexpr size_t kMaxMoves = 6;
+
+// Headings short enough for a table.
+std::string Short(const std::string& plugin) {
+  static const std::map<std::string, std::string> kNames = {
+      {"NodeResourcesFit", "Fit"},    {"NodeResourcesBalancedAllocation", "Balanced"},
+      {"ImageLocality", "Image"},     {"InterPodAffinity", "PodAff"},
+      {"NodeAffinity", "NodeAff"},    {"PodTopologySpread", "Spread"},
+      {"TaintToleration", "Taint"},   {"VolumeBinding", "Volume"},
+      {"DynamicResources", "Devices"}};
+  const auto it = kNames.find(plugin);
+  return it == kNames.end() ? plugin.substr(0, 10) : it->second;
+}
+
+// `text` in lines of at most kWidth, each behind `indent` blanks. A word longer than that stands
+// alone.
+std::string Wrapped(std::string_view text, size_t indent) {
+  const std::string margin(indent, ' ');
+  std::string out;
+  std::string line;
+  const auto flush = [&] {
+    if (!line.empty()) out += margin + line + "\n";
+    line.clear();
+  };
+  while (!text.empty()) {
+    const size_t blank = text.find(' ');
+    const std::string_view word = text.substr(0, blank);
+    if (!line.empty() && indent + line.size() + 1 + word.size() > kWidth) flush();
+    if (!line.empty()) line += ' ';
+    line += word;
+    if (blank == std::string_view::npos) break;
+    text.remove_prefix(blank + 1);
+  }
+  flush();
+  return out;
+}
+
+std::string Plural(int64_t n, std::string_view word) {
+  return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
+}
+
+class Writer {
+ public:
+  Writer(const explain::DecisionView& view, const ExplainTextOptions& options)
+      : view_(view), options_(options) {}
+
+  std::string Text(const explain::SuggestionList* suggestions) {
+    Headline();
+    FunnelText();
+    NodeText();
+    Ranking();
+    PreemptionText();
+    if (suggestions != nullptr) Suggestions(*suggestions);
+    QueueText();
+    return std::move(text_);
+  }
+
+ private:
+  std::string In(std::string_view text, Tone tone) const {
+    return Toned(text, tone, options_.colour);
+  }
+  void Heading(std::string_view text) { text_ += "\n" + In(text, Tone::kBold) + "\n"; }
+
+  void Headline() {
+    const auto& record = view_.record;
+    std::string outcome = record ? record->outcome : view_.present ? view_.present->outcome : "";
+    std::string message = record ? record->message : view_.present ? view_.present->message : "";
+    if (!view_.pod_node.empty()) outcome = "on " + view_.pod_node;
+    const Tone tone = !view_.pod_node.empty() || outcome == "Scheduled" ? Tone::kGood : Tone::kBad;
+    text_ += In(options_.pod, Tone::kBold) + "  " + In(outcome, tone);
+    if (record) {
+      text_ +=
+          In(fmt::format("  attempt {}, {}", record->attempt, record->time.Format().substr(0, 19)),
+             Tone::kDim);
+    }
+    text_ += "\n" + Wrapped(message, 2);
+    if (record && !record->nominated_node.empty()) {
+      text_ += fmt::format("  waits for room on {}: {} asked to go\n", record->nominated_node,
+                           Plural(static_cast<int64_t>(record->victims.size()), "pod"));
+    }
+    if (record && view_.present) {
+      text_ += Wrapped(fmt::format("now: {}{}. {}", view_.present->outcome,
+                                   view_.present->node.empty() ? "" : " on " + view_.present->node,
+                                   view_.present->message),
+                       2);
+    }
+    if (record && view_.recomputed) {
+      text_ += In("  the cluster has changed since; what follows is as it is now\n", Tone::kDim);
+    }
+  }
+
+  void FunnelText() {
+    Heading("FILTERS");
+    const auto line = [&](std::string_view plugin, std::string_view gone, int64_t left) {
+      text_ += fmt::format("  {:<28} {:>7} {:>7}\n", plugin, gone, left);
+    };
+    line("nodes", "", view_.funnel.nodes);
+    for (const explain::FunnelStep& step : view_.funnel.steps) {
+      if (step.before == step.after) continue;
+      line(step.plugin, fmt::format("-{}", step.before - step.after), step.after);
+      for (const explain::Rejection& rejection : step.reasons) {
+        std::string why = fmt::format("{} {}", rejection.nodes, rejection.reason);
+        if (rejection.nodes <= 3 && !rejection.examples.empty()) {
+          why += fmt::format(" ({})", fmt::join(rejection.examples, ", "));
+        }
+        text_ += In(Wrapped(why, 6), Tone::kDim);
+      }
+    }
+    const std::string left =
+        fmt::format("  {:<28} {:>7} {:>7}\n", "feasible", "", view_.funnel.feasible);
+    text_ += In(left, view_.funnel.feasible > 0 ? Tone::kGood : Tone::kBad);
+  }
+
+  void NodeText() {
+    if (!view_.node) return;
+    const explain::NodeVerdict& node = *view_.node;
+    Heading("NODE " + node.node);
+    if (!node.fits) {
+      text_ += Wrapped(fmt::format("{} {}: {}", In("refused", Tone::kBad),
+                                   node.plugin.empty() ? "" : "by " + node.plugin,
+                                   fmt::join(node.reasons, ", ")),
+                       2);
+      return;
+    }
+    text_ += fmt::format("  {}", In("fits", Tone::kGood));
+    if (!node.score) {
+      text_ += "\n";
+      return;
+    }
+    text_ += fmt::format(", rank {} with {} points\n", node.score->rank, node.score->total);
+    for (const explain::PluginScore& score : node.score->scores) {
+      text_ += fmt::format("    {:<34} {:>4} = {:>3} × {}\n", score.plugin, score.weighted,
+                           score.normalized, score.weight);
+    }
+  }
+
+  // The plugins whose points differ between the nodes shown: the others decide nothing.
+  std::vector<std::string> Deciding() const {
+    std::vector<std::string> plugins;
+    for (size_t i = 0; i < view_.top_nodes.front().scores.size(); ++i) {
+      const auto& first = view_.top_nodes.front().scores[i];
+      const bool differs =
+          std::any_of(view_.top_nodes.begin(), view_.top_nodes.end(), [&](const auto& node) {
+            return i < node.scores.size() && node.scores[i].weighted != first.weighted;
+          });
+      if (differs && plugins.size() < kMaxScoreColumns) plugins.push_back(first.plugin);
+    }
+    return plugins;
+  }
+
+  void Ranking() {
+    if (view_.top_nodes.empty()) return;
+    Heading("BEST NODES");
+    const std::vector<std::string> plugins = Deciding();
+    std::vector<std::string> header{"  RANK", "NODE", "TOTAL"};
+    for (const std::string& plugin : plugins) header.push_back(Short(plugin));
+    Table table(header);
+    for (size_t i = 2; i < header.size(); ++i) table.Right(i);
+    for (const explain::NodeScore& node : view_.top_nodes) {
+      std::vector<std::string> row{fmt::format("{} {}", node.chosen ? " *" : "  ", node.rank),
+                                   node.node, std::to_string(node.total)};
+      for (const std::string& plugin : plugins) {
+        const auto it = std::find_if(node.scores.begin(), node.scores.end(),
+                                     [&](const auto& s) { return s.plugin == plugin; });
+        row.push_back(it == node.scores.end() ? "-" : std::to_string(it->weighted));
+      }
+      table.Row(std::move(row));
+    }
+    text_ += table.Text(options_.colour);
+    if (view_.runner_up) text_ += Wrapped(view_.runner_up->text, 2);
+  }
+
+  void PreemptionText() {
+    if (!view_.preemption) return;
+    Heading("PREEMPTION");
+    text_ += Wrapped(view_.preemption->message, 2);
+    size_t shown = 0;
+    for (const explain::PreemptionCandidate& candidate : view_.preemption->candidates) {
+      if (++shown > kMaxCandidates) break;
+      std::vector<std::string> victims;
+      std::set<std::string> broken;
+      for (const explain::Victim& victim : candidate.victims) {
+        victims.push_back(fmt::format("{}/{}", victim.namespace_, victim.name));
+        if (victim.violates_pdb) broken.insert(victim.pdbs.begin(), victim.pdbs.end());
+      }
+      text_ += Wrapped(
+          fmt::format(
+              "{} {}: {}{}{}", candidate.chosen ? "*" : "-", candidate.node,
+              fmt::join(victims, ", "),
+              broken.empty() ? "" : fmt::format("; against PDB {}", fmt::join(broken, ", ")),
+              candidate.lost.empty() ? "" : "; not chosen: " + candidate.lost),
+          2);
+    }
+    for (const explain::Rejection& rejection : view_.preemption->hopeless) {
+      text_ += In(Wrapped(fmt::format("{} {}", rejection.nodes, rejection.reason), 6), Tone::kDim);
+    }
+  }
+
+  void Suggestions(const explain::SuggestionList& list) {
+    if (list.items.empty()) {
+      if (list.feasible_now > 0 || !view_.pod_node.empty()) return;
+      Heading("WHAT WOULD HELP");
+      text_ += fmt::format("  nothing that was tried ({} changes)\n", list.tried);
+      return;
+    }
+    Heading("WHAT WOULD HELP");
+    for (const explain::Suggestion& suggestion : list.items) {
+      std::string line = Wrapped(suggestion.text, 4);
+      if (!line.empty()) line[2] = '-';
+      text_ += line;
+    }
+  }
+
+  void QueueText() {
+    const explain::QueuePlace& queue = view_.queue;
+    if (queue.history.empty() && queue.waits_for.empty() && queue.gated_by.empty()) return;
+    Heading("QUEUE");
+    std::string where = queue.where;
+    if (!queue.gated_by.empty()) where += ", held by " + queue.gated_by;
+    if (queue.backoff_until) {
+      where += ", backs off until " + queue.backoff_until->Format().substr(11, 8);
+    }
+    if (!queue.waits_for.empty() && queue.gated_by.empty()) {
+      where += fmt::format(", waits for events of {}", fmt::join(queue.waits_for, ", "));
+    }
+    text_ += Wrapped(where, 2);
+    size_t shown = 0;
+    for (const explain::QueueMove& move : queue.history) {
+      if (++shown > kMaxMoves) break;
+      std::vector<std::string> hints;
+      for (const explain::Hint& hint : move.hints) {
+        hints.push_back(fmt::format("{}: {}", hint.plugin, hint.says));
+      }
+      text_ +=
+          In(Wrapped(
+                 fmt::format("{} {} -> {}{}", move.time.Format().substr(11, 8), move.event, move.to,
+                             hints.empty() ? "" : fmt::format(" ({})", fmt::join(hints, ", "))),
+                 4),
+             Tone::kDim);
+    }
+  }
+
+  const explain::DecisionView& view_;
+  const ExplainTextOptions& options_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string ExplainText(const explain::DecisionView& view,
+                        const explain::SuggestionList* suggestions,
+                        const ExplainTextOptions& options) {
+  return Writer(view, options).Text(suggestions);
+}
+
+}  // namespace berth::cli

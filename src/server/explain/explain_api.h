@@ -1,0 +1,59 @@
+// ExplainApi: /apis/explain/v1 over HTTP (docs/explain.md).
+//
+// Fits any server that takes mounts. What is asked about the engine is asked on its thread between
+// two cycles; what takes longer (suggestions, what-ifs) runs on a thread of the API's own, on a
+// copy of the cluster.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "config/config.h"
+#include "scheduler/engine.h"
+#include "scheduler/explain/cluster_copy.h"
+#include "scheduler/explain/report.h"
+#include "server/http/mount.h"
+
+namespace berth::server {
+
+inline constexpr std::string_view kExplainPrefix = "/apis/explain/v1";
+
+struct ExplainOptions {
+  // Runs a task on the engine's thread. Empty: there is no engine (yet).
+  std::function<void(std::function<void(scheduler::Engine&)>)> on_engine = {};
+  // Whether the engine knows the cluster and decides; called on the serving thread. Empty: always.
+  std::function<bool()> ready = {};
+  // The configuration in force. From any thread.
+  std::function<config::KubeSchedulerConfiguration()> config = {};
+  // Answers a what-if; runs on the API's own thread. Empty: there are none.
+  std::function<Result<scheduler::explain::WhatIfResult>(const scheduler::explain::ClusterCopy&,
+                                                         const config::KubeSchedulerConfiguration&,
+                                                         const scheduler::explain::WhatIfRequest&)>
+      what_if = {};
+};
+
+class ExplainApi {
+ public:
+  ExplainApi();
+  // Stops.
+  ~ExplainApi();
+  ExplainApi(const ExplainApi&) = delete;
+  ExplainApi& operator=(const ExplainApi&) = delete;
+
+  // From now on there is an engine. From any thread.
+  void Attach(ExplainOptions options);
+  // Ends the own thread and all streams. The engine may go afterwards.
+  void Stop();
+
+  // As Mount::handle. REQUIRES: the path is the prefix or below it.
+  void Handle(Request request, Respond respond, const Post& post);
+  // Keeps what it needs of the API alive.
+  Mount MakeMount();
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace berth::server

@@ -117,8 +117,10 @@ void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
     return;
   }
   PostFilterResult result;
-  const Status status =
-      framework::RunPostFilter(*runtime.cycle, cluster_, decision_.diagnosis, &result);
+  Status status;
+  if (!runtime.profile->post_filter.empty()) {
+    status = framework::RunPostFilter(*runtime.cycle, cluster_, decision_.diagnosis, &result);
+  }
   FinishNoFit(id, runtime, status, result);
 }
 

@@ -222,6 +222,12 @@ void Cycle::RejectWithError(const Status& status, NodeIndex n) {
   errors_.push_back(status.Message());
 }
 
+// Extenders tend to give many nodes the same reason, one after the other.
+void Cycle::RejectForeign(NodeIndex n, Code code, std::string_view reason) {
+  if (errors_.empty() || errors_.back() != reason) errors_.emplace_back(reason);
+  verdicts_[n] = {kNoPlugin, code, kForeignVerdict, static_cast<uint32_t>(errors_.size() - 1)};
+}
+
 std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
   std::vector<std::string> reasons;
   if (verdict.plugin != kNoPlugin) {
@@ -231,7 +237,7 @@ std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
       reasons = {fmt::format("running \"{}\" filter plugin: {}", profile_.At(verdict.plugin).Name(),
                              fmt::join(reasons, ", "))};
     }
-  } else if (verdict.code == Code::kError) {
+  } else if (verdict.code == Code::kError || verdict.detail == kForeignVerdict) {
     reasons.push_back(errors_[verdict.reason]);
   }
   return reasons;
@@ -394,6 +400,17 @@ Status Cycle::AddUp(const NodeSet& feasible) {
     AddWeighted(Normalized(i).Dense(), profile_.score[i].weight, rows, total);
   }
   return {};
+}
+
+void Cycle::AddToTotal(NodeIndex n, int64_t score) {
+  if (total_.IsUniform()) {
+    const int64_t base = total_.Uniform();
+    const size_t rows = (context_->cluster.Rows() + NodeSet::kWordBits - 1) / NodeSet::kWordBits *
+                        NodeSet::kWordBits;
+    int64_t* total = total_.MakeDense(rows);
+    std::fill(total, total + rows, base);
+  }
+  total_.Dense()[n] = WrapAdd(total_.Dense()[n], score);
 }
 
 }  // namespace berth::framework

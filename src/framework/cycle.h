@@ -73,6 +73,8 @@ class Cycle {
   bool FilterOne(NodeIndex n);
   // The verdict on a node where the cycle itself failed.
   void RejectWithError(const Status& status, NodeIndex n);
+  // The verdict of somebody who is no plugin: an extender. Kept until the next Begin.
+  void RejectForeign(NodeIndex n, Code code, std::string_view reason);
   const VerdictTable& verdicts() const { return verdicts_; }
   VerdictTable& mutable_verdicts() { return verdicts_; }
   // The words for a verdict of this cycle.
@@ -90,6 +92,8 @@ class Cycle {
   int64_t NormalizedScore(size_t i, NodeIndex n) const { return Normalized(i).Get(n); }
   int64_t TotalScore(NodeIndex n) const { return total_.Get(n); }
   const ScoreColumn& total() const { return total_; }
+  // After RunScore: somebody who is no plugin has a say, too. REQUIRES: `n` is feasible.
+  void AddToTotal(NodeIndex n, int64_t score);
   // Keep raw scores apart from normalised ones, at the price of a copy. Off: RawScore of a plugin
   // that normalises is its normalised score.
   void set_keep_raw(bool keep) { keep_raw_ = keep; }

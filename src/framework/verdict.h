@@ -15,6 +15,8 @@ namespace berth::framework {
 
 // The plugin field of a verdict that no plugin gave: the node was left out by a PreFilter result.
 inline constexpr uint8_t kNoPlugin = 0xff;
+// The detail of a verdict that no plugin gave and that has words all the same: an extender's.
+inline constexpr uint16_t kForeignVerdict = 1;
 
 struct Verdict {
   uint8_t plugin = kNoPlugin;  // position in the profile's plugin table

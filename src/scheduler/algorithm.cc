@@ -103,22 +103,49 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
   ResetSets(cluster, decision);
   if (!goes_on) return;
   framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
-  if (!TryNominated(cycle, cluster, decision)) Search(cycle, cluster, decision);
+  const bool found = FindNominated(cycle, cluster, decision) || FindNodes(cycle, cluster, decision);
   filter.End(decision->error.empty() ? Code::kSuccess : Code::kError);
-  if (!decision->error.empty()) return;
-  if (decision->feasible_count == 0) {
-    decision->outcome = Outcome::kUnschedulable;
-    AddRejectingPlugins(cycle, decision->diagnosis.rejected, &decision->diagnosis);
-    return;
+  if (found && Score(cycle, decision, score_always)) Choose(cycle, decision);
+}
+
+bool Algorithm::Begin(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* decision) {
+  Reset(cluster, decision);
+  if (cluster.NodeCount() == 0) {
+    decision->error = "no nodes available to schedule pods";
+    return false;
   }
-  if (decision->feasible_count > 1 || score_always) {
-    const framework::Status status = cycle.RunScore(decision->feasible);
-    if (!status.Ok()) {
-      decision->error = status.Message();
-      return;
-    }
-    decision->scored = true;
-    cycle.CountScores(decision->feasible_count);
+  cycle.Begin(cluster, pod);
+  const bool goes_on = RunPreFilter(cycle, decision);
+  ResetSets(cluster, decision);
+  return goes_on;
+}
+
+bool Algorithm::FindNodes(Cycle& cycle, Cluster& cluster, Decision* decision) {
+  Search(cycle, cluster, decision);
+  if (!decision->error.empty()) return false;
+  if (decision->feasible_count == 0) NoneLeft(cycle, decision);
+  return decision->feasible_count > 0;
+}
+
+void Algorithm::NoneLeft(Cycle& cycle, Decision* decision) {
+  decision->outcome = Outcome::kUnschedulable;
+  AddRejectingPlugins(cycle, decision->diagnosis.rejected, &decision->diagnosis);
+}
+
+bool Algorithm::Score(Cycle& cycle, Decision* decision, bool always) {
+  if (decision->feasible_count <= 1 && !always) return true;
+  const framework::Status status = cycle.RunScore(decision->feasible);
+  if (!status.Ok()) {
+    decision->error = status.Message();
+    return false;
+  }
+  decision->scored = true;
+  cycle.CountScores(decision->feasible_count);
+  return true;
+}
+
+void Algorithm::Choose(Cycle& cycle, Decision* decision) {
+  if (decision->scored) {
     ChooseBest(cycle, decision);
     decision->total = cycle.TotalScore(decision->best.Nth(0));
   } else {
@@ -172,8 +199,7 @@ bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
 }
 
 // Preemption may have made room on one node: if the pod fits there, no other node is looked at.
-// True when it does.
-bool Algorithm::TryNominated(Cycle& cycle, Cluster& cluster, Decision* decision) {
+bool Algorithm::FindNominated(Cycle& cycle, Cluster& cluster, Decision* decision) {
   const std::string& name = cycle.context().pod.nominated_node_name;
   if (name.empty()) return false;
   const NodeIndex n = cluster.FindNode(name);
@@ -237,7 +263,7 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
 }
 
 size_t Algorithm::NodesToFind(const Cycle& cycle, size_t candidates) const {
-  if (cycle.profile().score.empty()) return 1;
+  if (cycle.profile().score.empty() && !options_.extenders_choose) return 1;
   const auto own = cycle.profile().PercentageOfNodesToScore();
   const int32_t percentage = own.value_or(options_.percentage_of_nodes_to_score);
   // kube-scheduler samples large clusters because it must; looking at every node gives it the

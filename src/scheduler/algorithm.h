@@ -23,6 +23,8 @@ struct AlgorithmOptions {
   bool adaptive_sampling = false;
   // Changes results: chooses among nodes with equal totals.
   uint64_t seed = 0;
+  // Changes results: extenders filter or score, so one feasible node is never enough.
+  bool extenders_choose = false;
   // Changes speed only: decide from what earlier pods of the same shape found, where that is exact.
   bool classes = true;
 };
@@ -64,6 +66,19 @@ class Algorithm {
   void Schedule(framework::Cycle& cycle, cluster::Cluster& cluster, const cluster::Pod& pod,
                 Decision* decision, bool score_always = false);
 
+  // The same in steps, for pods about which others are asked in between: Begin, FindNominated, if
+  // that fails FindNodes, Score, Choose. The set `feasible` (and its count) may shrink between the
+  // steps, and totals may be added to before Choose. False: the cycle is over, see the outcome.
+  bool Begin(framework::Cycle& cycle, cluster::Cluster& cluster, const cluster::Pod& pod,
+             Decision* decision);
+  // True: the nominated node passes, and is the only one in `feasible`. Nothing is decided.
+  bool FindNominated(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  bool FindNodes(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  // When no node is left after FindNodes.
+  void NoneLeft(framework::Cycle& cycle, Decision* decision);
+  bool Score(framework::Cycle& cycle, Decision* decision, bool always = false);
+  void Choose(framework::Cycle& cycle, Decision* decision);
+
   // Where the next search starts, in the cluster's node order.
   size_t NextStart() const { return next_start_; }
 
@@ -71,7 +86,6 @@ class Algorithm {
   // Each returns false when the cycle is over.
   bool RunPreFilter(framework::Cycle& cycle, Decision* decision);
   bool TryClass(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
-  bool TryNominated(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void Search(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void SearchInOrder(framework::Cycle& cycle, cluster::Cluster& cluster, size_t wanted,
                      Decision* decision);

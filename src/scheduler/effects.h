@@ -6,8 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -57,6 +60,33 @@ struct WriteObject {
   framework::ApiWrite write;
 };
 
+// One request to an extender. What it says is in EffectResult::extender.
+struct CallExtender {
+  enum class Verb : uint8_t { kFilter, kPrioritize, kPreempt, kBind };
+  struct Victims {
+    std::vector<PodRef> pods;
+    int64_t pdb_violations = 0;
+  };
+  size_t extender = 0;  // position in Engine::Extenders
+  Verb verb = Verb::kFilter;
+  PodRef pod;
+  std::vector<std::string> nodes = {};          // kFilter, kPrioritize; kBind: the one
+  std::map<std::string, Victims> victims = {};  // kPreempt: by node
+};
+
+// What an extender says, as it says it: names may be of nodes that do not exist.
+struct ExtenderAnswer {
+  struct Victims {
+    std::vector<std::string> uids;
+    int64_t pdb_violations = 0;
+  };
+  std::vector<std::string> nodes;                              // kFilter: that pass
+  std::map<std::string, std::string> failed;                   // kFilter: reasons by node
+  std::map<std::string, std::string> failed_and_unresolvable;  // kFilter, and preemption is no help
+  std::vector<std::pair<std::string, int64_t>> scores;         // kPrioritize: by node
+  std::map<std::string, Victims> victims;                      // kPreempt: by node
+};
+
 // An events.k8s.io/v1 Event. Best effort: no result is expected.
 struct RecordEvent {
   PodRef regarding;
@@ -68,8 +98,8 @@ struct RecordEvent {
   std::string reporting_controller;  // the schedulerName of the profile
 };
 
-using EffectAction =
-    std::variant<BindPod, PatchPodStatus, DeletePod, ReadPod, WriteObject, RecordEvent>;
+using EffectAction = std::variant<BindPod, PatchPodStatus, DeletePod, ReadPod, WriteObject,
+                                  RecordEvent, CallExtender>;
 
 struct Effect {
   EffectId id = 0;
@@ -91,6 +121,8 @@ struct EffectResult {
   decltype(framework::WriteResult::written) written = std::nullopt;
   // kOk of ReadPod: the pod as it is now.
   std::optional<api::Pod> pod = std::nullopt;
+  // kOk of CallExtender.
+  std::shared_ptr<const ExtenderAnswer> extender = nullptr;
 };
 
 }  // namespace berth::scheduler

@@ -12,6 +12,7 @@ int64_t VersionNumber(std::string_view resource_version) {
 }
 
 queue::PluginId ProfileRuntime::IdOf(std::string_view name) const {
+  if (name == framework::kExtenderName) return hints->ExtenderPosition();
   const auto plugins = profile->Plugins();
   for (size_t i = 0; i < plugins.size(); ++i) {
     if (plugins[i]->Name() == name) return static_cast<queue::PluginId>(i);
@@ -37,6 +38,11 @@ Engine::Impl::~Impl() = default;
 
 Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config,
                                 framework::Executor* executor) {
+  if (options_.call_extenders) {
+    auto extenders = ExtenderSet::Make(config);
+    if (!extenders) return berth::Fail(extenders.error());
+    extenders_ = std::move(*extenders);
+  }
   auto profiles =
       ProfileSet::Make(config, cluster_, executor, options_.algorithm.seed, options_.extra_plugins);
   if (!profiles) return berth::Fail(profiles.error());
@@ -134,6 +140,7 @@ void Engine::Impl::Moved(const queue::QueuedPod& pod, queue::QueueName queue,
 
 void Engine::Impl::AdvanceTo(const api::Time& now) {
   now_ = std::max(now_, now);
+  if (extended_) return;
   queue_->Advance(now_);
   while (!timers_.empty() && timers_.begin()->first <= now_) {
     const std::string uid = std::move(timers_.begin()->second);
@@ -151,6 +158,7 @@ void Engine::Impl::AdvanceTo(const api::Time& now) {
 }
 
 std::optional<api::Time> Engine::Impl::NextWake() const {
+  if (extended_) return std::nullopt;
   std::optional<api::Time> next = queue_->NextWake();
   for (const auto* timers : {&timers_, &expiry_}) {
     if (timers->empty()) continue;
@@ -191,6 +199,9 @@ void Engine::Impl::Complete(EffectResult result) {
     case Awaited::For::kVictimCondition:
     case Awaited::For::kVictimDeletion:
       PreemptionResult(awaited, result);
+      break;
+    case Awaited::For::kExtender:
+      ExtenderResult(awaited.victim, result);
       break;
     case Awaited::For::kActivate:
       if (result.code == EffectResult::Code::kOk) break;
@@ -249,8 +260,13 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfigur
                                              const EngineOptions& options, const api::Time& now,
                                              framework::Executor* executor,
                                              EngineObserver* observer) {
+  EngineOptions own = options;
+  for (const config::Extender& extender : config.extenders) {
+    const bool chooses = !extender.filter_verb.empty() || !extender.prioritize_verb.empty();
+    if (chooses && own.call_extenders) own.algorithm.extenders_choose = true;
+  }
   std::unique_ptr<Engine> engine(new Engine());
-  engine->impl_ = std::make_unique<Impl>(options, now, observer);
+  engine->impl_ = std::make_unique<Impl>(own, now, observer);
   if (auto done = engine->impl_->Init(config, executor); !done) return berth::Fail(done.error());
   return engine;
 }
@@ -258,24 +274,44 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfigur
 void Engine::AdvanceTo(const api::Time& now) { impl_->AdvanceTo(now); }
 void Engine::Upsert(api::Object object) {
   ++impl_->changes_;
-  impl_->Upsert(std::move(object));
+  if (impl_->extended_) {
+    impl_->deferred_.push_back(std::move(object));
+  } else {
+    impl_->Upsert(std::move(object));
+  }
 }
 void Engine::Delete(const api::Object& object) {
   ++impl_->changes_;
-  impl_->Delete(object);
+  if (impl_->extended_) {
+    impl_->deferred_.push_back(DeferredDelete{object});
+  } else {
+    impl_->Delete(object);
+  }
 }
 void Engine::Replace(std::string_view kind, std::vector<api::Object> objects) {
   ++impl_->changes_;
-  impl_->Replace(kind, std::move(objects));
+  if (impl_->extended_) {
+    impl_->deferred_.push_back(DeferredReplace{std::string(kind), std::move(objects)});
+  } else {
+    impl_->Replace(kind, std::move(objects));
+  }
 }
-void Engine::Complete(EffectResult result) { impl_->Complete(std::move(result)); }
+void Engine::Complete(EffectResult result) {
+  if (impl_->extended_ && !impl_->AnswersExtender(result.id)) {
+    impl_->deferred_.push_back(std::move(result));
+  } else {
+    impl_->Complete(std::move(result));
+  }
+}
 bool Engine::Step() { return impl_->Step(); }
 std::vector<Effect> Engine::TakeEffects() { return std::exchange(impl_->effects_, {}); }
 std::optional<api::Time> Engine::NextWake() const { return impl_->NextWake(); }
 bool Engine::Allow(std::string_view pod_uid, std::string_view plugin) {
+  if (impl_->extended_) return impl_->DeferPermit(true, pod_uid, plugin, "");
   return impl_->Allow(pod_uid, plugin);
 }
 bool Engine::Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message) {
+  if (impl_->extended_) return impl_->DeferPermit(false, pod_uid, plugin, message);
   return impl_->Reject(pod_uid, plugin, message);
 }
 const cluster::Cluster& Engine::GetCluster() const { return impl_->cluster_; }
@@ -284,6 +320,7 @@ size_t Engine::ProfileCount() const { return impl_->runtimes_.size(); }
 const framework::Cycle& Engine::CycleOf(size_t profile) const {
   return *impl_->runtimes_[profile].cycle;
 }
+const std::vector<config::Extender>& Engine::Extenders() const { return impl_->extenders_.All(); }
 size_t Engine::AssumedPods() const { return impl_->AssumedPods(); }
 size_t Engine::AwaitedEffects() const { return impl_->awaited_.size(); }
 size_t Engine::BindingPods() const { return impl_->bindings_.size(); }

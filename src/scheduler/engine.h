@@ -14,6 +14,10 @@
 // Inputs may come late, twice and in any order across kinds. Within a kind the host keeps the API
 // server's order; after a broken watch it hands the whole list to Replace.
 //
+// A cycle about which extenders are asked (CallExtender) waits for their answers. Until then no
+// other is begun, and inputs other than the answers and the time are kept for later. So a host must
+// answer every call, if need be with an error when the extender's time is up.
+//
 // A pod that the API server has not given a node is in exactly one place: a queue of the
 // SchedulingQueue, in flight, waiting (Permit), or binding. Invariants() checks that and more.
 #pragma once
@@ -65,6 +69,9 @@ struct EngineOptions {
   int64_t max_in_unschedulable_ns = 300'000'000'000;
   // Changes results: how long a bound pod is believed in without the watch showing it. 0: forever.
   int64_t assumed_ttl_ns = 0;
+  // Changes results: whether the extenders of the configuration are called. Without, what they
+  // manage is still not counted.
+  bool call_extenders = true;
   // Changes results: plugins of the host's own.
   std::vector<ExtraPlugin> extra_plugins = {};
   PlantedBug planted_bug = PlantedBug::kNone;
@@ -110,6 +117,8 @@ class Engine {
   // --- What there is
   const cluster::Cluster& GetCluster() const;
   const queue::SchedulingQueue& Queue() const;
+  // Those that CallExtender speaks of, in the order of use.
+  const std::vector<config::Extender>& Extenders() const;
   size_t PendingPods(queue::QueueName queue) const { return Queue().Count(queue); }
   // Pods with a node that the API server has not confirmed yet.
   size_t AssumedPods() const;

@@ -203,6 +203,11 @@ void Engine::Impl::SendBind(Binding& binding) {
   binding.stage = Binding::Stage::kBind;
   PointEnded(binding, framework::Point::kPreBind, queue::kNoPlugin, framework::Code::kSuccess);
   PointBegan(binding, framework::Point::kBind);
+  BindNow(binding);
+}
+
+void Engine::Impl::BindNow(Binding& binding) {
+  if (SendExtenderBind(binding)) return;
   const cluster::Pod& pod = *binding.snapshot;
   const framework::CycleContext context{cluster_, pod, *pod.shape};
   for (const auto& [plugin, index] : runtimes_[binding.profile].profile->bind) {
@@ -243,6 +248,10 @@ void Engine::Impl::BindingResult(Binding& binding, EffectResult result) {
 void Engine::Impl::BindDone(Binding& binding, const EffectResult& result) {
   if (result.code == EffectResult::Code::kOk) {
     Bound(binding);
+    return;
+  }
+  if (binding.extender_binds) {
+    ExtenderBindFailed(binding, result);
     return;
   }
   const std::string_view plugin = runtimes_[binding.profile].profile->At(binding.binder).Name();

@@ -35,7 +35,7 @@ std::string OneNodeMessage(const Status& status) {
 }  // namespace
 
 bool Engine::Impl::Step() {
-  if (preemption_waited_for_) return false;
+  if (preemption_waited_for_ || extended_) return false;
   const std::optional<PodId> next = queue_->Pop(now_);
   if (!next) return false;
   Attempt(*next);
@@ -55,7 +55,15 @@ void Engine::Impl::Attempt(PodId id) {
     queue_->Done(id);
     return;
   }
+  if (!extenders_.Empty() && AsksExtenders(id)) {
+    BeginExtended(id, runtime);
+    return;
+  }
   Decide(id, runtime);
+  Conclude(id, runtime);
+}
+
+void Engine::Impl::Conclude(PodId id, ProfileRuntime& runtime) {
   switch (decision_.outcome) {
     case Outcome::kScheduled:
       Commit(id, runtime, decision_.node);
@@ -77,13 +85,19 @@ void Engine::Impl::Attempt(PodId id) {
 
 void Engine::Impl::Decide(PodId id, ProfileRuntime& runtime) {
   const cluster::Pod& pod = cluster_.GetPod(id);
-  if (observer_ == nullptr) {
-    algorithm_.Schedule(*runtime.cycle, cluster_, pod, &decision_);
-    return;
-  }
-  interest_ = observer_->CycleBegan(pod, runtime.profile->Name(), RecordOf(id).profile);
-  runtime.cycle->set_watch(interest_.points ? observer_ : nullptr, interest_.plugins);
+  TellBegan(pod, runtime);
   algorithm_.Schedule(*runtime.cycle, cluster_, pod, &decision_, interest_.scores);
+  TellDecided(pod, runtime);
+}
+
+void Engine::Impl::TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime) {
+  if (observer_ == nullptr) return;
+  const auto profile = static_cast<uint8_t>(&runtime - runtimes_.data());
+  interest_ = observer_->CycleBegan(pod, runtime.profile->Name(), profile);
+  runtime.cycle->set_watch(interest_.points ? observer_ : nullptr, interest_.plugins);
+}
+
+void Engine::Impl::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime) {
   if (interest_.decision || interest_.scores) observer_->Decided(pod, decision_, *runtime.cycle);
 }
 
@@ -98,17 +112,25 @@ void Engine::Impl::ReportFilterErrors(const framework::Cycle& cycle) {
 
 // No node fits: asks for room, and waits.
 void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
+  if ((RecordOf(id).extenders & extenders_.With(CallExtender::Verb::kPreempt)) != 0) {
+    BeginReview(id, runtime);
+    return;
+  }
+  PostFilterResult result;
+  Status status;
+  if (!runtime.profile->post_filter.empty()) {
+    status = framework::RunPostFilter(*runtime.cycle, cluster_, decision_.diagnosis, &result);
+  }
+  FinishNoFit(id, runtime, status, result);
+}
+
+void Engine::Impl::FinishNoFit(PodId id, ProfileRuntime& runtime, const Status& status,
+                               const PostFilterResult& result) {
   Failure failure;
   failure.rejected = true;
-  failure.nomination = PostFilterResult::Nomination::kKeep;
-  PostFilterResult result;
-  if (!runtime.profile->post_filter.empty()) {
-    const Status status =
-        framework::RunPostFilter(*runtime.cycle, cluster_, decision_.diagnosis, &result);
-    decision_.diagnosis.post_filter_message = status.Message();
-    failure.nomination = result.nomination;
-    failure.nominated_node = result.nominated_node;
-  }
+  failure.nomination = result.nomination;
+  failure.nominated_node = result.nominated_node;
+  decision_.diagnosis.post_filter_message = status.Message();
   if (interest_.points) observer_->AlgorithmEnded();
   failure.explained = std::make_shared<explain::FailedAttempt>();
   failure.message =
@@ -143,6 +165,7 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   binding->profile = RecordOf(id).profile;
   binding->watched = interest_.points;
   binding->info = *queue_->FindInFlight(id);
+  binding->extenders = RecordOf(id).extenders;
   framework::WatchedPoint permit(cycle.watch(), framework::Point::kPermit);
   const Status permitted = RunPermit(runtime, node, binding.get());
   permit.End(!permitted.Ok()          ? permitted.code()

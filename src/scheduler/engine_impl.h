@@ -19,6 +19,7 @@
 #include "framework/post_filter.h"
 #include "scheduler/engine.h"
 #include "scheduler/explain/decision_log.h"
+#include "scheduler/extenders.h"
 #include "scheduler/profile_set.h"
 
 namespace berth::scheduler {
@@ -45,6 +46,7 @@ struct PodRecord {
   uint16_t condition_types = 0;  // index into condition_types_
   int64_t version = -1;
   int64_t generation = 0;
+  ExtenderMask extenders = 0;  // that want to be asked about it, while it is not assigned
   std::unique_ptr<api::PodCondition> scheduled;  // PodScheduled, while it is not assigned
   std::unique_ptr<api::Pod> newer;  // seen while it was assumed, taken up when forgotten
 };
@@ -95,10 +97,13 @@ struct Binding {
   std::vector<framework::ApiWrite> writes;
   size_t write = 0;
   std::vector<framework::WriteResult> results;
-  uint8_t binder = 0;      // the Bind plugin
-  std::string bind_error;  // with kConfirm
-  bool resend = false;     // the write at hand got no clear answer
-  int32_t retries = 0;     // of a write or read without one
+  uint8_t binder = 0;           // the Bind plugin
+  ExtenderMask extenders = 0;   // that are interested in the pod
+  size_t next_extender = 0;     // the first that has not been asked to bind
+  bool extender_binds = false;  // the one before that is being asked
+  std::string bind_error;       // with kConfirm
+  bool resend = false;          // the write at hand got no clear answer
+  int32_t retries = 0;          // of a write or read without one
   std::optional<api::Time> wake;
 };
 
@@ -141,11 +146,18 @@ struct Preemption {
 
 // Who waits for the result of an effect.
 struct Awaited {
-  enum class For : uint8_t { kBinding, kNomination, kVictimCondition, kVictimDeletion, kActivate };
+  enum class For : uint8_t {
+    kBinding,
+    kNomination,
+    kVictimCondition,
+    kVictimDeletion,
+    kActivate,
+    kExtender
+  };
   For what = For::kBinding;
   std::string uid;  // of the binding pod, or of the pod to activate when the effect fails
   uint64_t preemption = 0;
-  size_t victim = 0;
+  size_t victim = 0;  // or the extender
 };
 
 class Engine::Impl final : public queue::QueueHost {
@@ -202,11 +214,16 @@ class Engine::Impl final : public queue::QueueHost {
   // --- Scheduling cycle (engine_cycle.cc)
   bool Step();
   void Attempt(PodId id);
+  void Conclude(PodId id, ProfileRuntime& runtime);
   void Assume(PodId id, ProfileRuntime& runtime, NodeIndex node);
   void NominateBeforeBinding(const Binding& binding);
   void NoFit(PodId id, ProfileRuntime& runtime);
+  void FinishNoFit(PodId id, ProfileRuntime& runtime, const framework::Status& status,
+                   const framework::PostFilterResult& result);
   void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
   void Decide(PodId id, ProfileRuntime& runtime);
+  void TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime);
+  void TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime);
   void ReportFilterErrors(const framework::Cycle& cycle);
   framework::Status RunReserve(ProfileRuntime& runtime, NodeIndex node);
   framework::Status RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding);
@@ -223,6 +240,7 @@ class Engine::Impl final : public queue::QueueHost {
   void NextPreBind(Binding& binding);
   void SendNextWrite(Binding& binding);
   void SendBind(Binding& binding);
+  void BindNow(Binding& binding);
   void BindingResult(Binding& binding, EffectResult result);
   void WriteDone(Binding& binding, EffectResult result);
   void RetryLater(Binding& binding);
@@ -250,6 +268,32 @@ class Engine::Impl final : public queue::QueueHost {
   void VictimDone(uint64_t id, size_t victim, bool ok);
   void FinishPreemption(uint64_t id);
   void PreemptionResult(const Awaited& awaited, const EffectResult& result);
+
+  // --- Extenders (engine_extenders.cc)
+  bool AsksExtenders(PodId id);
+  void BeginExtended(PodId id, ProfileRuntime& runtime);
+  void FindExtended();
+  void AskNextFilter(size_t from);
+  void Ask(CallExtender::Verb verb, size_t extender);
+  void ExtenderResult(size_t extender, const EffectResult& result);
+  std::string TakeFilterAnswer(const ExtenderAnswer& answer);
+  void FilterFailed(size_t extender, const std::string& why);
+  void Filtered();
+  void AskAllScores();
+  void TakeScores(size_t extender, const ExtenderAnswer& answer);
+  void Prioritized();
+  void EndExtended();
+  void BeginReview(PodId id, ProfileRuntime& runtime);
+  void ProceedNoFit(bool over);
+  void AskNextPreempt(size_t from);
+  std::string TakeVictims(size_t extender, const ExtenderAnswer& answer);
+  bool SendExtenderBind(Binding& binding);
+  void ExtenderBindFailed(Binding& binding, const EffectResult& result);
+  // While a cycle waits for extenders everything else waits.
+  bool AnswersExtender(EffectId id) const;
+  bool DeferPermit(bool allow, std::string_view uid, std::string_view plugin,
+                   std::string_view message);
+  void TakeUpDeferred();
 
   // --- Effects (engine.cc)
   void Complete(EffectResult result);
@@ -284,7 +328,10 @@ class Engine::Impl final : public queue::QueueHost {
   uint64_t changes_ = 0;               // inputs, and pods assumed
   CycleInterest interest_;             // of the cycle that runs
   queue::ClusterEvent handled_event_;  // of the object that is being taken up
-  int32_t planted_ = 0;                // how often a planted bug could have struck
+  ExtenderSet extenders_;
+  std::optional<ExtendedCycle> extended_;  // the cycle that waits for extenders
+  std::vector<DeferredInput> deferred_;    // while it does
+  int32_t planted_ = 0;                    // how often a planted bug could have struck
 
   std::vector<PodRecord> records_;
   // The distinct lists of condition types that pods have; there are few. The first is empty.

@@ -351,6 +351,7 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
   }
   record.profile = profile;
   handled_event_ = {EventResource::kUnschedulablePod, queue::kAdd};
+  record.extenders = extenders_.InterestedIn(pod);
   NoteConditions(record, pod);
   if (!pod.status.nominated_node_name.empty()) {
     cluster_.MutableNominations().Set(id,
@@ -410,6 +411,7 @@ void Engine::Impl::TakeUp(PodId id, const api::Pod& pod) {
   const std::string before = cluster_.GetPod(id).nominated_node_name;
   const bool preempting = cluster_.GetPod(id).preempting;
   cluster_.UpdatePod(id, pod);
+  RecordOf(id).extenders = extenders_.InterestedIn(pod);
   cluster_.MutablePod(id).preempting = preempting;
   // A nomination made here that the API server does not show yet stays.
   if (before.empty() && pod.status.nominated_node_name.empty()) return;

@@ -72,6 +72,7 @@ class EngineTest : public ::testing::Test {
       std::string operator()(const DeletePod& e) { return "delete " + e.pod.name; }
       std::string operator()(const ReadPod& e) { return "read " + e.pod.name; }
       std::string operator()(const WriteObject&) { return "write"; }
+      std::string operator()(const CallExtender& e) { return "ask about " + e.pod.name; }
       std::string operator()(const RecordEvent& e) {
         return "event " + e.regarding.name + " " + e.reason + ": " + e.note;
       }

@@ -142,6 +142,9 @@ class RunningProcess final : public Process {
     host.engine = EngineOptionsOf(options_);
     host.host_name = host_name_;
     host.devices = options_.gates.Enabled("DynamicResourceAllocation");
+    host.make_http_client = [this](kube::HttpClientOptions http) {
+      return kube::MakeHttpClient(*loop_, std::move(http));
+    };
     host.executor = pool_.get();
     host.observer = &serving_->Observer();
     auto made = kube::SchedulerHost::Make(*loop_, *client_, std::move(host));

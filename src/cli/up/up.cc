@@ -159,6 +159,9 @@ class SchedulerPart {
     part->config_ = config;
     host.config = std::move(config);
     host.host_name = "berth-up";
+    host.make_http_client = [loop = part->loop_.get()](kube::HttpClientOptions http) {
+      return kube::MakeHttpClient(*loop, std::move(http));
+    };
     host.observer = decisions;
     auto host_made = kube::SchedulerHost::Make(*part->loop_, *part->client_, std::move(host));
     if (!host_made) return Fail(host_made.error());

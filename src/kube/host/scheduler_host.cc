@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "kube/auth/read_file.h"
 #include "kube/host/engine_clock.h"
 #include "kube/host/mailbox.h"
 #include "kube/watch/reflector.h"
@@ -25,7 +26,9 @@ class Host final : public SchedulerHost, private ObjectSink {
         options_(std::move(options)),
         events_(loop, client, options_.host_name),
         runner_(loop, client, events_, raw_,
-                [this](scheduler::EffectResult result) { Tell(std::move(result)); }) {
+                [this](scheduler::EffectResult result) { Tell(std::move(result)); }),
+        extenders_(loop, raw_, options_.make_http_client,
+                   [this](scheduler::EffectResult result) { Tell(std::move(result)); }) {
     ObjectSink& sink = *this;
     for (const Kind& kind : WatchedKinds()) {
       if (!options_.devices && kind.api_version.starts_with("resource.k8s.io/")) continue;
@@ -43,11 +46,7 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
       const config::KubeSchedulerConfiguration& config) const override {
-    if (!config.extenders.empty()) {  // to leave them out silently would be a wrong decision
-      return Fail(
-          "extenders: berth does not call extenders yet; remove them, or stay with kube-scheduler "
-          "for this cluster");
-    }
+    if (auto checked = CheckExtendersOf(config); !checked) return Fail(checked.error());
     scheduler::EngineOptions options = options_.engine;
     options.algorithm.percentage_of_nodes_to_score =
         config.percentage_of_nodes_to_score.value_or(0);
@@ -64,11 +63,12 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
 
   void Start() override {
-    thread_ = std::thread([this] { RunEngine(); });
-    loop_.Post([this] {
+    loop_.Post([this, extenders = engine_->Extenders()] {
+      UseExtenders(extenders);
       events_.Start();
       for (auto& reflector : reflectors_) reflector->Start();
     });
+    thread_ = std::thread([this] { RunEngine(); });
   }
 
   void StartScheduling() override {
@@ -87,6 +87,22 @@ class Host final : public SchedulerHost, private ObjectSink {
   EventRecorder& Events() override { return events_; }
 
  private:
+  Result<void> CheckExtendersOf(const config::KubeSchedulerConfiguration& config) const {
+    if (config.extenders.empty()) return {};
+    if (!options_.make_http_client) {  // to leave them out silently would be a wrong decision
+      return Fail("extenders: they cannot be called from here");
+    }
+    auto resolved = config::Resolve(config, {.out_of_tree = {}, .read_file = ReadFile});
+    if (!resolved) return Fail(resolved.error());
+    return CheckExtenders(resolved->extenders);
+  }
+
+  // --- On the loop's thread, before the lists that they are shown objects of
+  void UseExtenders(const std::vector<config::Extender>& extenders) {
+    raw_.SetKeptJson(JsonFor(extenders));
+    extenders_.Use(extenders);
+  }
+
   // --- ObjectSink, on the loop's thread
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
     Tell(ReplacedObjects{kind, std::move(objects)});
@@ -128,7 +144,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     engine_ = std::move(next_engine_);
     ++generation_;
     knows_all_ = false;
-    loop_.Post([this] {
+    loop_.Post([this, extenders = engine_->Extenders()] {
+      UseExtenders(extenders);
       listed_.clear();
       for (auto& reflector : reflectors_) {
         reflector->Stop();
@@ -179,7 +196,10 @@ class Host final : public SchedulerHost, private ObjectSink {
     for (scheduler::Effect& effect : effects) effect.id |= generation_ << kGenerationShift;
     loop_.Post(
         [this, effects = std::make_shared<std::vector<scheduler::Effect>>(std::move(effects))] {
-          for (scheduler::Effect& effect : *effects) runner_.Run(std::move(effect));
+          for (scheduler::Effect& effect : *effects) {
+            const auto* call = std::get_if<scheduler::CallExtender>(&effect.action);
+            call != nullptr ? extenders_.Call(effect.id, *call) : runner_.Run(std::move(effect));
+          }
         });
   }
 
@@ -192,6 +212,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   RawObjects raw_;
   EventRecorder events_;
   EffectRunner runner_;
+  ExtenderCaller extenders_;
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   std::set<std::string_view> listed_;  // kinds
   std::vector<Input> outbox_;          // for the mailbox

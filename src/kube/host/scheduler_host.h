@@ -8,6 +8,9 @@
 //                              ▲                                              │
 //                              └────────────────── results ◀──────────────────┘
 //
+// Calls to extenders go the same way, to an ExtenderCaller instead; the engine's thread never waits
+// for them, it only decides nothing else until they are answered.
+//
 // Watching starts at once; pods are scheduled between StartScheduling and Stop, so that a standby
 // knows the cluster when it takes over.
 #pragma once
@@ -21,6 +24,7 @@
 #include "config/config.h"
 #include "framework/executor.h"
 #include "kube/client/api_client.h"
+#include "kube/extender/extender_caller.h"
 #include "kube/loop.h"
 #include "kube/write/event_recorder.h"
 #include "scheduler/engine.h"
@@ -32,6 +36,9 @@ struct SchedulerHostOptions {
   scheduler::EngineOptions engine;
   std::string host_name;  // for events
   bool devices = true;    // watch resource claims, slices and device classes
+  // For calls to extenders, on the host's loop. Without it configurations with extenders are
+  // refused.
+  HttpClientFactory make_http_client;
   // May be null; used on the engine's thread and outlive the host.
   framework::Executor* executor = nullptr;
   scheduler::EngineObserver* observer = nullptr;

@@ -76,7 +76,7 @@ Result<api::ListMeta> DecodeJsonList(const Kind& kind, std::string_view body,
   for (api::RawJson& item : list->items) {
     auto object = api::DecodeObjectAs(kind.api_version, kind.kind, item.text, decoder);
     if (object) {
-      consume(std::move(*object), {});
+      consume(std::move(*object), item.text);
     } else {
       bad(object.error());
     }
@@ -113,7 +113,7 @@ Result<WatchEvent> DecodeProtoEvent(std::string_view bytes) {
   if (!envelope) return Fail(std::move(envelope.error()));
   auto object = api::DecodeObjectProto(frame->object);
   if (!object) return Fail(std::move(object.error()));
-  return WatchEvent{*type, std::move(*object), envelope->raw};
+  return WatchEvent{*type, std::move(*object), envelope->raw, {}};
 }
 
 Result<WatchEvent> DecodeJsonEvent(std::string_view text) {
@@ -123,7 +123,7 @@ Result<WatchEvent> DecodeJsonEvent(std::string_view text) {
   if (!type) return Fail(std::move(type.error()));
   auto object = api::DecodeObject(frame->object.text);
   if (!object) return Fail(std::move(object.error()));
-  return WatchEvent{*type, std::move(*object)};
+  return WatchEvent{*type, std::move(*object), {}, std::move(frame->object.text)};
 }
 
 }  // namespace

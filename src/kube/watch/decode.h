@@ -22,8 +22,8 @@ bool IsProtobuf(std::string_view content_type);
 Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type,
                                  std::string_view body);
 
-// Called for every object of a list that can be decoded; `raw` is its protobuf message, "" when the
-// list is JSON.
+// Called for every object of a list that can be decoded; `raw` is its protobuf message, or its JSON
+// when the list is JSON.
 using ItemConsumer = std::function<void(api::Object object, std::string_view raw)>;
 // Called for every one that cannot.
 using BadItemConsumer = std::function<void(const Error& error)>;
@@ -38,6 +38,7 @@ struct WatchEvent {
   Type type = Type::kError;
   api::Object object = {};    // a Status for kError; with kBookmark only metadata counts
   std::string_view raw = {};  // its protobuf message, in the frame; "" for JSON
+  std::string json = {};      // its JSON; "" for protobuf
 };
 Result<WatchEvent> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
                                     std::string_view frame);

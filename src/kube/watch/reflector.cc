@@ -57,7 +57,8 @@ class Reflector::Impl final : public WatchSink {
         loop_(loop),
         client_(client),
         sink_(sink),
-        raw_(raw && RawObjects::Keeps(kind.kind) ? raw : nullptr) {}
+        raw_(raw && RawObjects::Keeps(kind.kind) ? raw : nullptr),
+        json_(raw) {}
 
   void Start() {
     if (running_) return;
@@ -96,6 +97,7 @@ class Reflector::Impl final : public WatchSink {
     bool paged = false;     // it came in several pages
     std::vector<api::Object> objects;
     std::vector<RawItem> raw;
+    std::vector<std::string> json;  // of each object, if it is kept
   };
 
   ApiRequest Request(std::string query) const {
@@ -103,8 +105,10 @@ class Reflector::Impl final : public WatchSink {
     request.path = CollectionPath(kind_);
     request.query = std::move(query);
     if (raw_) request.accept = kAcceptProtobuf;
+    if (KeepsJson()) request.accept = kJson;
     return request;
   }
+  bool KeepsJson() const { return json_ && json_->KeepsJson(kind_.kind); }
   void After(Nanoseconds delay, void (Impl::*next)()) {
     loop_.Cancel(timer_);
     timer_ = loop_.After(delay, [this, next] {
@@ -121,8 +125,9 @@ class Reflector::Impl final : public WatchSink {
   void OnListFailed(const ApiResponse& response, bool first);
   void FailList(std::string_view message);
   void ListAbsent();
-  void Collect(api::Object object, std::string_view raw);
+  void Collect(api::Object object, std::string_view raw, bool protobuf);
   void TakeList(api::ListMeta meta);
+  void TakeListedJson(const Listing& list);
 
   void Watch();
   void OnWatchRefused(const ApiResponse& why);
@@ -142,7 +147,8 @@ class Reflector::Impl final : public WatchSink {
   Loop& loop_;
   ApiClient& client_;
   ObjectSink& sink_;
-  RawObjects* const raw_;  // null: this kind's bytes are not kept
+  RawObjects* const raw_;   // null: this kind's bytes are not kept
+  RawObjects* const json_;  // null: neither is its JSON, ever
 
   bool running_ = false;
   bool synced_ = false;
@@ -194,7 +200,9 @@ void Reflector::Impl::OnPage(const ApiResponse& response, bool first) {
   if (!response.Ok()) return OnListFailed(response, first);
   auto meta = DecodeList(
       kind_, response.content_type, response.body,
-      [&](api::Object object, std::string_view raw) { Collect(std::move(object), raw); },
+      [&](api::Object object, std::string_view raw) {
+        Collect(std::move(object), raw, IsProtobuf(response.content_type));
+      },
       [&](const Error& error) {
         log::Error(error.Message(), "Skipping a listed object that cannot be decoded",
                    {{"type", type_}});
@@ -243,9 +251,10 @@ void Reflector::Impl::FailList(std::string_view message) {
   ListLater();
 }
 
-void Reflector::Impl::Collect(api::Object object, std::string_view raw) {
+void Reflector::Impl::Collect(api::Object object, std::string_view raw, bool protobuf) {
   const api::ObjectMeta* meta = api::MetadataOf(object);
-  if (raw_ && meta && !raw.empty()) {
+  if (KeepsJson()) listing_.json.emplace_back(protobuf ? std::string_view() : raw);
+  if (raw_ && meta && protobuf) {
     if (auto kept = api::DropManagedFields(raw)) {
       listing_.raw.push_back(
           {meta->namespace_, meta->name, {meta->resource_version, std::move(*kept)}});
@@ -265,10 +274,19 @@ void Reflector::Impl::TakeList(api::ListMeta meta) {
       raw_->Put(kind_.kind, item.namespace_, item.name, std::move(item.entry));
     }
   }
+  TakeListedJson(list);
   synced_ = true;
   log::Info(2, "Caches populated", {{"type", type_}});
   sink_.Replaced(kind_.kind, std::move(list.objects));
   if (running_) Watch();
+}
+
+void Reflector::Impl::TakeListedJson(const Listing& list) {
+  if (!KeepsJson() || list.json.size() != list.objects.size()) return;
+  json_->Clear(kind_.kind);
+  for (size_t i = 0; i < list.objects.size(); ++i) {
+    if (!list.json[i].empty()) json_->PutJson(list.objects[i], list.json[i]);
+  }
 }
 
 // ---- Watches
@@ -309,9 +327,14 @@ void Reflector::Impl::Take(WatchEvent event) {
     case WatchEvent::Type::kAdded:
     case WatchEvent::Type::kModified:
       KeepRaw(meta, event.raw);
+      if (KeepsJson()) {
+        event.json.empty() ? json_->RemoveJson(event.object)
+                           : json_->PutJson(event.object, event.json);
+      }
       return sink_.Changed(std::move(event.object));
     case WatchEvent::Type::kDeleted:
       if (raw_) raw_->Remove(kind_.kind, meta.namespace_, meta.name);
+      if (KeepsJson()) json_->RemoveJson(event.object);
       return sink_.Removed(std::move(event.object));
     case WatchEvent::Type::kBookmark:
     case WatchEvent::Type::kError:

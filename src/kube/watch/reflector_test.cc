@@ -371,6 +371,28 @@ TEST_F(ReflectorTest, BytesOfVolumesAreKeptWithoutManagedFields) {
   EXPECT_EQ(raw.Find("PersistentVolume", "", "pv1"), nullptr);
 }
 
+TEST_F(ReflectorTest, JsonOfNodesIsKeptForExtenders) {
+  RawObjects raw;
+  raw.SetKeptJson({.nodes = true});
+  Begin("Node", &raw);
+  EXPECT_EQ(client_.Last().request.accept, kJson);
+  client_.RespondNext(FakeApiClient::Success(
+      R"({"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[)"
+      R"({"metadata":{"name":"a","resourceVersion":"3"},"status":{"unknown":1}}]})",
+      kJson));
+  ASSERT_NE(raw.FindJson("Node", "", "a"), nullptr);
+  EXPECT_EQ(*raw.FindJson("Node", "", "a"),
+            R"({"metadata":{"name":"a","resourceVersion":"3"},"status":{"unknown":1}})");
+  client_.Start(Watch(), kJson);
+  client_.SendFrame(Watch(), R"({"type":"MODIFIED","object":{"kind":"Node","apiVersion":"v1",)"
+                             R"("metadata":{"name":"a","resourceVersion":"8"},"spec":{"x":2}}})");
+  EXPECT_EQ(*raw.FindJson("Node", "", "a"),
+            R"({"metadata":{"name":"a","resourceVersion":"8"},"spec":{"x":2}})");
+  client_.SendFrame(Watch(), R"({"type":"DELETED","object":{"kind":"Node","apiVersion":"v1",)"
+                             R"("metadata":{"name":"a","resourceVersion":"9"}}})");
+  EXPECT_EQ(raw.FindJson("Node", "", "a"), nullptr);
+}
+
 TEST_F(ReflectorTest, AStoppedReflectorIsSilent) {
   BeginWatch("Node");
   reflector_->Stop();

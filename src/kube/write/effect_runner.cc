@@ -170,6 +170,10 @@ class EffectRunner::Impl {
   void Start(Key key, const scheduler::ReadPod& read);
   void Start(Key key, scheduler::WriteObject& write);
   void Start(Key, const scheduler::RecordEvent&) {}
+  // Extenders are not the API server; the host asks them itself.
+  void Start(Key key, const scheduler::CallExtender&) {
+    FinishSoon(key, Code::kError, "no extender is configured");
+  }
 
   void SendPatch(Key key, ApiRequest request);
   void OnPatched(Key key, const ApiRequest& request, const ApiResponse& response);

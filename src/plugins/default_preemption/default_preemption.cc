@@ -187,11 +187,19 @@ DefaultPreemption::Report DefaultPreemption::Evaluate(Cycle& cycle, Cluster& clu
 Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
                                      const framework::Diagnosis& diagnosis,
                                      framework::PostFilterResult* result) {
+  std::vector<Candidate> candidates;
+  Status status = FindCandidates(cycle, cluster, diagnosis, &candidates, result);
+  return status.Ok() ? PickCandidate(cluster, candidates, result) : status;
+}
+
+Status DefaultPreemption::FindCandidates(Cycle& cycle, Cluster& cluster,
+                                         const framework::Diagnosis& diagnosis,
+                                         std::vector<Candidate>* candidates,
+                                         framework::PostFilterResult* result) {
   if (const std::string why = NotEligible(cycle, cluster, diagnosis); !why.empty()) {
     return Status::Unschedulable("preemption: " + why);
   }
   const std::vector<NodeIndex> nodes = PotentialNodes(cycle, cluster, diagnosis);
-  std::vector<Candidate> candidates;
   Refusals refusals(cycle);
   if (!nodes.empty()) {
     budgets_.Refresh(cluster);
@@ -199,23 +207,30 @@ Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
     const size_t offset = random_.Below(nodes.size());
     DryRun dry_run(cycle, cluster, budgets_);
     bool harmless = false;  // some candidate breaks no budget
-    for (size_t i = 0; i < nodes.size() && !(harmless && candidates.size() >= wanted); ++i) {
+    for (size_t i = 0; i < nodes.size() && !(harmless && candidates->size() >= wanted); ++i) {
       Candidate candidate;
       NoCandidate why;
       if (dry_run.SelectVictims(nodes[(offset + i) % nodes.size()], &candidate, &why)) {
         harmless = harmless || candidate.pdb_violations == 0;
-        candidates.push_back(std::move(candidate));
+        candidates->push_back(std::move(candidate));
       } else {
         refusals.Add(why);
       }
     }
   }
+  if (!candidates->empty()) return {};
+  if (!refusals.Errors().empty()) {
+    return Status::Error("preemption: " + JoinedErrors(refusals.Errors()));
+  }
+  result->nomination = framework::PostFilterResult::Nomination::kClear;
+  return Status::Unschedulable("preemption: " + refusals.Message(diagnosis.num_all_nodes));
+}
+
+Status DefaultPreemption::PickCandidate(const Cluster& cluster,
+                                        const std::vector<Candidate>& candidates,
+                                        framework::PostFilterResult* result) {
   if (candidates.empty()) {
-    if (!refusals.Errors().empty()) {
-      return Status::Error("preemption: " + JoinedErrors(refusals.Errors()));
-    }
-    result->nomination = framework::PostFilterResult::Nomination::kClear;
-    return Status::Unschedulable("preemption: " + refusals.Message(diagnosis.num_all_nodes));
+    return Status::Unschedulable("preemption: no candidate node for preemption");
   }
   const std::vector<size_t> best = LeastHarmful(cluster, candidates);
   const Candidate& chosen = candidates[best[random_.Below(best.size())]];
@@ -223,6 +238,10 @@ Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
   result->nominated_node = cluster.NodeName(chosen.node);
   result->victims = chosen.victims;
   return {};
+}
+
+Status DefaultPreemption::ReviewFailed(std::string_view why) const {
+  return Status::Error("preemption: " + std::string(why));
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,

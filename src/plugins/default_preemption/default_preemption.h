@@ -23,6 +23,7 @@ std::vector<size_t> LeastHarmful(const cluster::Cluster& cluster,
                                  const std::vector<Candidate>& candidates);
 
 class DefaultPreemption final : public framework::PostFilterPlugin,
+                                public framework::PreemptionPlugin,
                                 public framework::PreEnqueuePlugin,
                                 public framework::EnqueueExtensions {
  public:
@@ -42,6 +43,14 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
   framework::Status PostFilter(framework::Cycle& cycle, cluster::Cluster& cluster,
                                const framework::Diagnosis& diagnosis,
                                framework::PostFilterResult* result) override;
+  framework::Status FindCandidates(framework::Cycle& cycle, cluster::Cluster& cluster,
+                                   const framework::Diagnosis& diagnosis,
+                                   std::vector<Candidate>* candidates,
+                                   framework::PostFilterResult* result) override;
+  framework::Status PickCandidate(const cluster::Cluster& cluster,
+                                  const std::vector<Candidate>& candidates,
+                                  framework::PostFilterResult* result) override;
+  framework::Status ReviewFailed(std::string_view why) const override;
 
   // What preemption would look at for the cycle's pod, all nodes of it, for reports: nothing is
   // proposed, and the cluster is as before. Empty when the pod may not preempt.

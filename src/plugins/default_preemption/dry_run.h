@@ -8,16 +8,12 @@
 
 #include "cluster/cluster.h"
 #include "framework/cycle.h"
+#include "framework/preemption_candidates.h"
 #include "plugins/default_preemption/disruption_budgets.h"
 
 namespace berth::plugins::default_preemption {
 
-// The victims on one node, if the pod fits there without them.
-struct Candidate {
-  cluster::NodeIndex node = cluster::kNoNode;
-  std::vector<cluster::PodId> victims;  // most important first
-  int64_t pdb_violations = 0;
-};
+using Candidate = framework::PreemptionCandidate;
 
 // Why a node is no candidate.
 struct NoCandidate {

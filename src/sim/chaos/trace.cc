@@ -71,6 +71,9 @@ std::string DescribeAction(const scheduler::WriteObject& effect) {
       },
       effect.write.object);
 }
+std::string DescribeAction(const scheduler::CallExtender& call) {
+  return fmt::format("ask extender {} about {}", call.extender, call.pod.name);
+}
 std::string DescribeAction(const scheduler::RecordEvent& event) {
   return fmt::format("event {} {}: {}", event.reason, event.regarding.name, event.note);
 }

@@ -101,7 +101,9 @@ EngineHost::EngineHost(EventLoop& loop, ModelApi& api, Network& network,
 }
 
 Result<void> EngineHost::Start() {
-  auto made = scheduler::Engine::Make(config_, options_, loop_.Time(), nullptr, observer_);
+  scheduler::EngineOptions options = options_;
+  options.call_extenders = false;  // there is nobody to call
+  auto made = scheduler::Engine::Make(config_, options, loop_.Time(), nullptr, observer_);
   if (!made) return Fail(made.error());
   engine_ = std::move(*made);
   ++incarnation_;

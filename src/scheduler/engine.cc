@@ -48,6 +48,10 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
     runtime.profile = profile.get();
     runtime.cycle = profiles_->CycleFor(profile->Name());
     runtime.hints = std::make_unique<framework::HintMap>(std::move(*hints));
+    for (const auto& [plugin, index] : profile->permit) {
+      auto* later = dynamic_cast<framework::WaitingPodsPlugin*>(plugin);
+      if (later != nullptr) deciding_later_.push_back(later);
+    }
     runtimes_.push_back(std::move(runtime));
   }
   queue::QueueOptions queue_options;
@@ -248,14 +252,31 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfigur
   return engine;
 }
 
-void Engine::AdvanceTo(const api::Time& now) { impl_->AdvanceTo(now); }
-void Engine::Upsert(api::Object object) { impl_->Upsert(std::move(object)); }
-void Engine::Delete(const api::Object& object) { impl_->Delete(object); }
+void Engine::AdvanceTo(const api::Time& now) {
+  impl_->AdvanceTo(now);
+  impl_->TakePermitVerdicts();
+}
+void Engine::Upsert(api::Object object) {
+  impl_->Upsert(std::move(object));
+  impl_->TakePermitVerdicts();
+}
+void Engine::Delete(const api::Object& object) {
+  impl_->Delete(object);
+  impl_->TakePermitVerdicts();
+}
 void Engine::Replace(std::string_view kind, std::vector<api::Object> objects) {
   impl_->Replace(kind, std::move(objects));
+  impl_->TakePermitVerdicts();
 }
-void Engine::Complete(EffectResult result) { impl_->Complete(std::move(result)); }
-bool Engine::Step() { return impl_->Step(); }
+void Engine::Complete(EffectResult result) {
+  impl_->Complete(std::move(result));
+  impl_->TakePermitVerdicts();
+}
+bool Engine::Step() {
+  const bool stepped = impl_->Step();
+  impl_->TakePermitVerdicts();
+  return stepped;
+}
 std::vector<Effect> Engine::TakeEffects() { return std::exchange(impl_->effects_, {}); }
 std::optional<api::Time> Engine::NextWake() const { return impl_->NextWake(); }
 bool Engine::Allow(std::string_view pod_uid, std::string_view plugin) {

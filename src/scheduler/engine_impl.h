@@ -16,6 +16,7 @@
 
 #include "cluster/object_store.h"
 #include "framework/hint_map.h"
+#include "framework/out_of_tree.h"
 #include "framework/post_filter.h"
 #include "scheduler/engine.h"
 #include "scheduler/profile_set.h"
@@ -163,6 +164,9 @@ class Engine::Impl final : public queue::QueueHost {
   void CountIncoming(PodId pod, queue::QueueName queue, std::string_view event) override;
   queue::Gate AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const;
 
+  // Carries out what Permit plugins have decided about pods that wait.
+  void TakePermitVerdicts();
+
   // --- Time (engine.cc)
   void AdvanceTo(const api::Time& now);
   std::optional<api::Time> NextWake() const;
@@ -271,6 +275,7 @@ class Engine::Impl final : public queue::QueueHost {
   std::optional<ProfileSet> profiles_;
   std::vector<ProfileRuntime> runtimes_;
   std::unique_ptr<queue::SchedulingQueue> queue_;
+  std::vector<framework::WaitingPodsPlugin*> deciding_later_;  // about pods that wait
   Algorithm algorithm_;
   Decision decision_;
   CycleInterest interest_;             // of the cycle that runs

@@ -77,6 +77,7 @@ class QuietNodes : public berth::sdk::Plugin {
     waiting.emplace(pod.Uid());
     if (waiting.size() < group_size_) return Permission::Wait(wait_);
     for (const std::string& uid : waiting) Allow(uid);
+    waiting_.erase(std::string(*group));
     Log("group " + std::string(*group) + " is complete");
     return {};
   }
@@ -91,7 +92,7 @@ class QuietNodes : public berth::sdk::Plugin {
     if (found->second.empty()) waiting_.erase(found);
   }
 
-  // Only a node that comes or changes its labels makes it less noisy.
+  // A node that comes or changes its labels may be less noisy, a new pod may complete a group.
   std::vector<berth_event> EventsToRegister() override {
     return {{BERTH_EVENT_NODE, BERTH_ON_ADD | BERTH_ON_NODE_LABEL},
             {BERTH_EVENT_POD, BERTH_ON_ADD}};

@@ -8,6 +8,7 @@
 
 #include "api/yaml.h"
 #include "cli/flags.h"
+#include "cli/plugins.h"
 #include "config/config.h"
 #include "files/read.h"
 
@@ -47,19 +48,30 @@ void Print(const config::KubeSchedulerConfiguration& config, const std::string& 
   fmt::print("{}", output == "json" ? config::ToJson(config) + "\n" : config::ToYaml(config));
 }
 
+// Out-of-tree plugins check their arguments when they are made.
+Result<void> MakeOutOfTree(const config::Resolved& resolved, const Plugins& plugins) {
+  if (plugins.extra.empty()) return {};
+  cluster::Cluster cluster;
+  auto made =
+      berth::scheduler::ProfileSet::Make(resolved.effective, cluster, nullptr, 0, plugins.extra);
+  if (!made) return Fail(made.error());
+  return {};
+}
+
 // Loads the text and builds its profiles, as kube-scheduler does before it starts.
-Result<config::KubeSchedulerConfiguration> Check(std::string_view text) {
+Result<config::KubeSchedulerConfiguration> Check(std::string_view text, const Plugins& plugins) {
   auto loaded = config::Load(text);
   if (!loaded) return Fail(loaded.error());
-  config::ResolveOptions options;
+  config::ResolveOptions options = plugins.Resolve();
   options.read_file = [](const std::string& path) { return files::ReadFile(path); };
   auto resolved = config::Resolve(*loaded, options);
   if (!resolved) return Fail(resolved.error());
+  if (auto made = MakeOutOfTree(*resolved, plugins); !made) return Fail(made.error());
   return resolved->effective;
 }
 
-int Validate(const std::string& file, const std::string& text) {
-  auto checked = Check(text);
+int Validate(const std::string& file, const std::string& text, const Plugins& plugins) {
+  auto checked = Check(text, plugins);
   if (!checked) return Refuse(file, checked.error());
   fmt::print("{}: valid, {} profile{}, {} extender{}\n", file, checked->profiles.size(),
              checked->profiles.size() == 1 ? "" : "s", checked->extenders.size(),
@@ -67,12 +79,13 @@ int Validate(const std::string& file, const std::string& text) {
   return 0;
 }
 
-int Default(const std::string& file, const std::string& text, const std::string& output) {
+int Default(const std::string& file, const std::string& text, const std::string& output,
+            const Plugins& plugins) {
   if (file.empty()) {
     Print(config::Default(), output);
     return 0;
   }
-  auto checked = Check(text);
+  auto checked = Check(text, plugins);
   if (!checked) return Refuse(file, checked.error());
   Print(*checked, output);
   return 0;
@@ -141,6 +154,10 @@ int Config(const std::vector<std::string>& args) {
   std::string output = "yaml";
   Flags flags;
   flags.AddChoice("o,output", {"yaml", "json"}, "format of the result (default yaml)", &output);
+  std::vector<std::string> plugin_paths;
+  flags.AddList("plugin-path", "FILE|DIR",
+                "shared objects with plugins the file may enable; may be given many times",
+                &plugin_paths);
   flags.AddSwitch("h,help", "this text", &help);
   std::vector<std::string> rest;
   if (auto ok = flags.Parse(args, &rest); !ok) return UsageError(flags, ok.error().Message());
@@ -162,8 +179,10 @@ int Config(const std::vector<std::string>& args) {
     if (!read) return Refuse(file, read.error());
     text = std::move(*read);
   }
-  if (verb == "validate") return Validate(file, text);
-  return verb == "default" ? Default(file, text, output) : Convert(file, text, output);
+  const auto plugins = LoadPlugins(plugin_paths, "berth config");
+  if (!plugins) return Refuse("--plugin-path", plugins.error());
+  if (verb == "validate") return Validate(file, text, *plugins);
+  return verb == "default" ? Default(file, text, output, *plugins) : Convert(file, text, output);
 }
 
 }  // namespace berth::cli

@@ -15,6 +15,7 @@
 #include "api/yaml_writer.h"
 #include "cli/flags.h"
 #include "cli/input.h"
+#include "cli/plugins.h"
 #include "cli/report_text.h"
 #include "cli/scenario/command.h"
 #include "cli/terminal.h"
@@ -57,6 +58,7 @@ constexpr std::string_view kExamples =
 struct Options {
   std::vector<std::string> files;
   std::string config;
+  std::vector<std::string> plugin_paths;
   std::string output = "table";
   std::string fill;
   std::string scenario;
@@ -99,6 +101,9 @@ Flags MakeFlags(Options* o) {
                 &o->files);
   flags.AddText("config", "FILE",
                 "KubeSchedulerConfiguration (v1): profiles, plugins, weights, args", &o->config);
+  flags.AddList("plugin-path", "FILE|DIR",
+                "shared objects with plugins the configuration may enable; may be given many times",
+                &o->plugin_paths);
   flags.Add("seed", "N",
             "decides wherever chance does, as among nodes with equal scores (default 0)",
             [o](const std::string& text) { return ParseSeed(text, &o->seed); });
@@ -170,6 +175,7 @@ int SimulateScenario(const Options& o) {
   command.scenario = o.scenario;
   command.files = o.files;
   command.config = o.config;
+  command.plugin_paths = o.plugin_paths;
   command.output = o.output;
   command.html = o.html;
   command.duration = o.duration;
@@ -205,6 +211,8 @@ int Simulate(const std::vector<std::string>& args) {
   const auto seed = static_cast<uint64_t>(options.seed.value_or(0));
   const auto config = LoadConfig(options.config);
   if (!config) return Complain(config.error());
+  const auto plugins = LoadPlugins(options.plugin_paths, "berth simulate");
+  if (!plugins) return Complain(plugins.error());
   sim::World world;
   if (auto ok = LoadWorld(options, &world); !ok) return Complain(ok.error());
   WarnAboutInput(world);
@@ -212,7 +220,8 @@ int Simulate(const std::vector<std::string>& args) {
   std::unique_ptr<WorkerPool> pool;
   if (options.threads > 1)
     pool = std::make_unique<WorkerPool>(static_cast<size_t>(options.threads));
-  auto profiles = scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get(), seed);
+  auto profiles =
+      scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get(), seed, plugins->extra);
   if (!profiles) return Complain(profiles.error());
 
   sim::PlacementOptions placement_options;

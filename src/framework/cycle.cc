@@ -8,6 +8,7 @@
 #include "base/vectorize.h"
 #include "base/wrap.h"
 #include "framework/class_cache.h"
+#include "framework/out_of_tree.h"
 
 namespace berth::framework {
 namespace {
@@ -379,10 +380,17 @@ Status Cycle::AddUp(const NodeSet& feasible) {
     const ScoreColumn& column = Normalized(i);
     int64_t bad = 0;
     if (!InRange(column, feasible, &bad)) {
+      const auto& [plugin, index, weight] = profile_.score[i];
+      const auto* fallible = dynamic_cast<const FallibleScorePlugin*>(plugin);
+      const Status failed = fallible ? fallible->ScoreFailure(states_[index].get()) : Status();
+      if (!failed.Ok()) {
+        return Status::Error(fmt::format("running Score plugins: plugin \"{}\" failed with: {}",
+                                         plugin->Name(), failed.Message()));
+      }
       return Status::Error(fmt::format(
           "applying score defaultWeights on Score plugins: plugin \"{}\" returns an invalid score "
           "{}, it should in the range of [0, 100] after normalizing",
-          profile_.score[i].plugin->Name(), bad));
+          plugin->Name(), bad));
     }
     if (column.IsUniform()) {
       base = WrapAdd(base, WrapMul(column.Uniform(), profile_.score[i].weight));

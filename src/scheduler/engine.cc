@@ -54,6 +54,10 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
     runtime.profile = profile.get();
     runtime.cycle = profiles_->CycleFor(profile->Name());
     runtime.hints = std::make_unique<framework::HintMap>(std::move(*hints));
+    for (const auto& [plugin, index] : profile->permit) {
+      auto* later = dynamic_cast<framework::WaitingPodsPlugin*>(plugin);
+      if (later != nullptr) deciding_later_.push_back(later);
+    }
     runtimes_.push_back(std::move(runtime));
   }
   queue::QueueOptions queue_options;
@@ -271,13 +275,17 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfigur
   return engine;
 }
 
-void Engine::AdvanceTo(const api::Time& now) { impl_->AdvanceTo(now); }
+void Engine::AdvanceTo(const api::Time& now) {
+  impl_->AdvanceTo(now);
+  impl_->TakePermitVerdicts();
+}
 void Engine::Upsert(api::Object object) {
   ++impl_->changes_;
   if (impl_->extended_) {
     impl_->deferred_.push_back(std::move(object));
   } else {
     impl_->Upsert(std::move(object));
+    impl_->TakePermitVerdicts();
   }
 }
 void Engine::Delete(const api::Object& object) {
@@ -286,6 +294,7 @@ void Engine::Delete(const api::Object& object) {
     impl_->deferred_.push_back(DeferredDelete{object});
   } else {
     impl_->Delete(object);
+    impl_->TakePermitVerdicts();
   }
 }
 void Engine::Replace(std::string_view kind, std::vector<api::Object> objects) {
@@ -294,6 +303,7 @@ void Engine::Replace(std::string_view kind, std::vector<api::Object> objects) {
     impl_->deferred_.push_back(DeferredReplace{std::string(kind), std::move(objects)});
   } else {
     impl_->Replace(kind, std::move(objects));
+    impl_->TakePermitVerdicts();
   }
 }
 void Engine::Complete(EffectResult result) {
@@ -301,9 +311,14 @@ void Engine::Complete(EffectResult result) {
     impl_->deferred_.push_back(std::move(result));
   } else {
     impl_->Complete(std::move(result));
+    impl_->TakePermitVerdicts();
   }
 }
-bool Engine::Step() { return impl_->Step(); }
+bool Engine::Step() {
+  const bool stepped = impl_->Step();
+  impl_->TakePermitVerdicts();
+  return stepped;
+}
 std::vector<Effect> Engine::TakeEffects() { return std::exchange(impl_->effects_, {}); }
 std::optional<api::Time> Engine::NextWake() const { return impl_->NextWake(); }
 bool Engine::Allow(std::string_view pod_uid, std::string_view plugin) {

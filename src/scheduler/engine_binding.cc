@@ -94,6 +94,24 @@ bool Engine::Impl::Reject(std::string_view pod_uid, std::string_view plugin,
   return true;
 }
 
+// Carrying out a verdict may call plugins, which may decide about more pods. It ends: each turn has
+// fewer pods that wait.
+void Engine::Impl::TakePermitVerdicts() {
+  if (extended_) return;  // they are taken when the cycle is over
+  std::vector<framework::PermitVerdict> verdicts;
+  for (bool changed = !deciding_later_.empty(); changed;) {
+    changed = false;
+    for (framework::WaitingPodsPlugin* plugin : deciding_later_) {
+      verdicts.clear();
+      plugin->TakeVerdicts(&verdicts);
+      for (const framework::PermitVerdict& verdict : verdicts) {
+        changed |= verdict.allow ? Allow(verdict.pod_uid, plugin->Name())
+                                 : Reject(verdict.pod_uid, plugin->Name(), verdict.message);
+      }
+    }
+  }
+}
+
 void Engine::Impl::WakeBinding(Binding& binding) {
   switch (binding.stage) {
     case Binding::Stage::kWaiting: {

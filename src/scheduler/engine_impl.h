@@ -16,6 +16,7 @@
 
 #include "cluster/object_store.h"
 #include "framework/hint_map.h"
+#include "framework/out_of_tree.h"
 #include "framework/post_filter.h"
 #include "scheduler/engine.h"
 #include "scheduler/explain/decision_log.h"
@@ -180,6 +181,9 @@ class Engine::Impl final : public queue::QueueHost {
   void Moved(const queue::QueuedPod& pod, queue::QueueName queue, std::string_view event,
              bool is_new) override;
 
+  // Carries out what Permit plugins have decided about pods that wait.
+  void TakePermitVerdicts();
+
   // --- Time (engine.cc)
   void AdvanceTo(const api::Time& now);
   std::optional<api::Time> NextWake() const;
@@ -322,6 +326,7 @@ class Engine::Impl final : public queue::QueueHost {
   std::optional<ProfileSet> profiles_;
   std::vector<ProfileRuntime> runtimes_;
   std::unique_ptr<queue::SchedulingQueue> queue_;
+  std::vector<framework::WaitingPodsPlugin*> deciding_later_;  // about pods that wait
   Algorithm algorithm_;
   Decision decision_;
   mutable explain::DecisionLog log_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,11 +15,20 @@
 
 namespace berth::scheduler {
 
-// A plugin that is not in-tree, compiled in: every profile gets it, last at each of its points.
+// Makes an out-of-tree plugin from the text of its arguments (JSON; empty: pluginConfig has none).
+using OutOfTreeFactory = std::function<Result<std::unique_ptr<framework::Plugin>>(
+    std::string_view args, const framework::PluginHandle& handle)>;
+
+// A plugin that is not in-tree. Compiled in: every profile gets it, last at each of its points. Out
+// of tree: the profiles that enable it get it, where they say.
 struct ExtraPlugin {
-  framework::RegistryRow row;
+  framework::RegistryRow row;  // row.make is not used when `make` is set
   std::vector<config::ExtensionPoint> points;
+  OutOfTreeFactory make = {};  // set: out of tree
 };
+
+// What config::Resolve must know of them. The names are those of `extra`, which outlives it.
+std::vector<config::InTreePlugin> OutOfTree(std::span<const ExtraPlugin> extra);
 
 class ProfileSet {
  public:

@@ -11,6 +11,7 @@
 #include "api/json.h"
 #include "api/yaml_writer.h"
 #include "cli/input.h"
+#include "cli/plugins.h"
 #include "cli/scenario/page.h"
 #include "cli/scenario/text.h"
 #include "cli/terminal.h"
@@ -103,7 +104,10 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
     // Better told before a long run than after it.
     if (auto ok = WriteFile(command.html, ""); !ok) return Fail(ok.error());
   }
+  const auto plugins = LoadPlugins(command.plugin_paths, "berth simulate");
+  if (!plugins) return Fail(plugins.error());
   sim::RunOptions options;
+  options.extra_plugins = plugins->extra;
   options.duration = command.duration.value_or(scenario->duration.value_or(kDefaultDuration));
   options.sample_every = scenario->sample_every.value_or(0);
   options.seed = command.seed ? static_cast<uint64_t>(*command.seed) : scenario->seed;

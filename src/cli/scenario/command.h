@@ -13,8 +13,9 @@ namespace berth::cli {
 
 struct ScenarioCommand {
   std::string scenario;
-  std::vector<std::string> files;   // manifests besides the scenario's own
-  std::string config;               // instead of the scenario's
+  std::vector<std::string> files;  // manifests besides the scenario's own
+  std::string config;              // instead of the scenario's
+  std::vector<std::string> plugin_paths;
   std::string output = "table";     // table, json or yaml
   std::string html;                 // a page to write; empty: none
   std::optional<int64_t> duration;  // nanoseconds; instead of the scenario's

@@ -361,6 +361,9 @@ void AddGlobal(Table& t, FlagValues& v) {
 void AddBerth(Table& t, FlagValues& v) {
   t.Section("Berth");
   t.Bool("dashboard", &v.dashboard, "Serve the dashboard under /dashboard/ on the secure port.");
+  t.Strings("plugin-path", &v.plugin_path,
+            "Shared objects with plugins the configuration may enable: files, or folders with "
+            "*.so.");
   Flag& seed = t.Add("seed", "uint",
                      "Decides ties between nodes; equal seeds decide alike. 0: drawn at start.");
   seed.set = [&v](const std::string& text) { return Assign(ParseUint(text, 64), &v.seed); };

@@ -323,6 +323,7 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   options.log = log;
   options.flags = flags.Dump();
   options.dashboard = values.dashboard;
+  options.plugin_paths = values.plugin_path;
   options.threads = values.threads;
   options.seed = values.seed;
   return options;

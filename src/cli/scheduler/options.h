@@ -76,6 +76,7 @@ struct SchedulerOptions {
   log::Options log;
   std::vector<std::pair<std::string, std::string>> flags;  // sorted: for /flagz
   bool dashboard = false;
+  std::vector<std::string> plugin_paths;
   int threads = 0;    // 0: one per core
   uint64_t seed = 0;  // 0: drawn at start
 };

@@ -467,8 +467,10 @@ TEST_F(OptionsTest, TheLogIsSetUp) {
 }
 
 TEST_F(OptionsTest, BerthsOwnFlags) {
-  MustRun({"--threads=3", "--seed=18446744073709551615", "--dashboard"});
+  MustRun({"--threads=3", "--seed=18446744073709551615", "--dashboard", "--plugin-path=a.so,b",
+           "--plugin-path=c"});
   EXPECT_TRUE(options_.dashboard);
+  EXPECT_THAT(options_.plugin_paths, ElementsAre("a.so", "b", "c"));
   EXPECT_EQ(options_.threads, 3);
   EXPECT_EQ(options_.seed, 18446744073709551615u);
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/plugins.h"
 #include "cli/scheduler/serving.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/scheduler/version.h"
@@ -130,8 +131,25 @@ class RunningProcess final : public Process {
   }
 
  private:
+  Result<void> LoadPluginsOfFlags() {
+    auto plugins = LoadPlugins(options_.plugin_paths);
+    if (!plugins) return Fail(plugins.error());
+    plugins_ = std::move(*plugins);
+    if (plugins_.extra.empty()) return {};
+    server::CounterFamily& faults = serving_->Metrics().AddCounter(
+        {"berth_plugin_faults_total",
+         "Number of calls of plugins in shared objects that failed, answered nonsense or overran",
+         server::Stability::kNone,
+         {"plugin", "extension_point", "kind"}});
+    plugins_.reports->set_count([&faults](const loader::Fault& fault) {
+      faults.With({fault.plugin, fault.point, loader::KindName(fault.kind)})->Add();
+    });
+    return {};
+  }
+
   Result<void> MakeHost() {
-    auto resolved = config::Resolve(options_.config);
+    if (auto loaded = LoadPluginsOfFlags(); !loaded) return loaded;
+    auto resolved = config::Resolve(options_.config, plugins_.Resolve());
     if (!resolved) return Fail(resolved.error());
     effective_ = resolved->effective;
     const size_t threads =
@@ -140,6 +158,7 @@ class RunningProcess final : public Process {
     kube::SchedulerHostOptions host;
     host.config = options_.config;
     host.engine = EngineOptionsOf(options_);
+    host.engine.extra_plugins = plugins_.extra;
     host.host_name = host_name_;
     host.devices = options_.gates.Enabled("DynamicResourceAllocation");
     host.make_http_client = [this](kube::HttpClientOptions http) {
@@ -189,7 +208,8 @@ class RunningProcess final : public Process {
 
   void MakeReloader() {
     reloader_ = std::make_unique<Reloader>(
-        *loop_, *host_, serving_->Metrics(), options_.config_file, options_.config, reload_,
+        *loop_, *host_, serving_->Metrics(), options_.config_file, options_.config,
+        plugins_.Resolve(), reload_,
         [this](const config::KubeSchedulerConfiguration& taken) { serving_->SetConfig(taken); });
     loop_->Post([this] { reloader_->Start(); });
   }
@@ -261,6 +281,7 @@ class RunningProcess final : public Process {
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::ApiClient> lease_client_;
   std::unique_ptr<Serving> serving_;
+  Plugins plugins_;
   std::unique_ptr<WorkerPool> pool_;
   std::unique_ptr<kube::SchedulerHost> host_;
   std::unique_ptr<kube::CacheDebugger> debugger_;

@@ -36,8 +36,8 @@ std::vector<std::string> NeedsRestart(const config::KubeSchedulerConfiguration& 
 }
 
 Reloader::Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
-                   std::string file, config::KubeSchedulerConfiguration running, Load load,
-                   Taken taken)
+                   std::string file, config::KubeSchedulerConfiguration running,
+                   config::ResolveOptions resolve, Load load, Taken taken)
     : loop_(loop),
       host_(host),
       reloads_(
@@ -48,6 +48,7 @@ Reloader::Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry
       file_(std::move(file)),
       started_(running),
       running_(std::move(running)),
+      resolve_(std::move(resolve)),
       load_(std::move(load)),
       taken_(std::move(taken)) {
   if (auto read = files::ReadFile(file_)) contents_ = std::move(*read);
@@ -86,7 +87,7 @@ void Reloader::Reload() {
 Result<void> Reloader::TakeUp() {
   auto wanted = load_();
   if (!wanted) return Fail(wanted.error());
-  auto resolved = config::Resolve(*wanted);
+  auto resolved = config::Resolve(*wanted, resolve_);
   if (!resolved) return Fail(resolved.error());
   auto engine = host_.MakeEngine(*wanted);
   if (!engine) return Fail(engine.error());

@@ -30,7 +30,8 @@ class Reloader {
 
   // All outlive the reloader.
   Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
-           std::string file, config::KubeSchedulerConfiguration running, Load load, Taken taken);
+           std::string file, config::KubeSchedulerConfiguration running,
+           config::ResolveOptions resolve, Load load, Taken taken);
 
   // Looks at the file now and every few seconds from now on. On the loop's thread.
   void Start();
@@ -48,6 +49,7 @@ class Reloader {
   const std::string file_;
   const config::KubeSchedulerConfiguration started_;  // what the rest of the process runs with
   config::KubeSchedulerConfiguration running_;
+  const config::ResolveOptions resolve_;  // with the plugins there are
   const Load load_;
   const Taken taken_;
   std::string contents_;

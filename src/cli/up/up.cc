@@ -19,6 +19,7 @@
 #include "apiserver/cluster.h"
 #include "cli/explain/what_if.h"
 #include "cli/flags.h"
+#include "cli/plugins.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/terminal.h"
 #include "cli/up/view.h"
@@ -52,6 +53,7 @@ struct UpOptions {
   std::string data_dir;
   std::string kubeconfig_out = "berth.kubeconfig";
   std::string config;
+  std::vector<std::string> plugin_paths;
   std::string speed = "1x";
   bool no_scheduler = false;
   bool help = false;
@@ -81,6 +83,9 @@ void AddFlags(Flags& flags, UpOptions& options) {
   flags.AddText("kubeconfig-out", "FILE", "the kubeconfig to write (berth.kubeconfig)",
                 &options.kubeconfig_out);
   flags.AddText("config", "FILE", "KubeSchedulerConfiguration of the scheduler", &options.config);
+  flags.AddList("plugin-path", "FILE|DIR",
+                "shared objects with plugins the configuration may enable; may be given many times",
+                &options.plugin_paths);
   flags.AddText("speed", "FACTOR", "of kubelets and jobs: 1x, 10x, max (1x)", &options.speed);
   flags.AddSwitch("no-scheduler", "leave scheduling to another scheduler", &options.no_scheduler);
   flags.AddSwitch("h,help", "this text", &options.help);
@@ -137,6 +142,7 @@ class SchedulerPart {
   static Result<std::unique_ptr<SchedulerPart>> Make(const std::string& server,
                                                      const std::string& token,
                                                      config::KubeSchedulerConfiguration config,
+                                                     const Plugins& plugins,
                                                      up::Decisions* decisions) {
     auto part = std::make_unique<SchedulerPart>();
     part->loop_ = kube::MakeSystemLoop();
@@ -156,6 +162,7 @@ class SchedulerPart {
     host.engine.algorithm.percentage_of_nodes_to_score =
         config.percentage_of_nodes_to_score.value_or(0);
     host.engine.algorithm.seed = std::random_device()();
+    host.engine.extra_plugins = plugins.extra;
     part->config_ = config;
     host.config = std::move(config);
     host.host_name = "berth-up";
@@ -303,6 +310,8 @@ Result<int> Run(const UpOptions& options) {
     if (!loaded) return Fail(loaded.error().In(options.config));
     config = std::move(*loaded);
   }
+  const auto plugins = LoadPlugins(options.plugin_paths, "berth up");
+  if (!plugins) return Fail(plugins.error());
   scheduler::StopSignal stop;  // before any thread
   const std::string token = IsLoopback(options.bind_address) ? "" : RandomToken();
   auto cluster_options = MakeClusterOptions(options, *speed, token);
@@ -333,7 +342,7 @@ Result<int> Run(const UpOptions& options) {
   up::Decisions decisions;
   std::unique_ptr<SchedulerPart> part;
   if (!options.no_scheduler) {
-    auto made = SchedulerPart::Make(server, token, std::move(config), &decisions);
+    auto made = SchedulerPart::Make(server, token, std::move(config), *plugins, &decisions);
     if (!made) return Fail(made.error());
     part = std::move(*made);
     part->Start();

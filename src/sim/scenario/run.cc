@@ -94,6 +94,7 @@ class Run {
     engine.algorithm.percentage_of_nodes_to_score =
         options_.config.percentage_of_nodes_to_score.value_or(0);
     engine.algorithm.adaptive_sampling = options_.adaptive_sampling;
+    engine.extra_plugins = options_.extra_plugins;
     return engine;
   }
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "base/error.h"
 #include "config/config.h"
+#include "scheduler/profile_set.h"
 #include "sim/host/event_loop.h"
 #include "sim/record/scenario_report.h"
 #include "sim/scenario/scenario.h"
@@ -18,6 +20,7 @@ struct RunOptions {
   uint64_t seed = 0;
   bool adaptive_sampling = false;
   config::KubeSchedulerConfiguration config;
+  std::vector<scheduler::ExtraPlugin> extra_plugins = {};
   // Told now and then how far virtual time has come.
   std::function<void(Nanos)> progress;
 };

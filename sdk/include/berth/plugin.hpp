@@ -1,0 +1,415 @@
+// Plugins for berth in C++17: derive from berth::sdk::Plugin, override what you need, and name the
+// class in BERTH_PLUGINS. Header only, over the C interface of berth/plugin_abi.h.
+//
+//   class Quiet : public berth::sdk::Plugin {
+//    public:
+//     static constexpr const char* kName = "Quiet";
+//     explicit Quiet(const berth::sdk::Setup& setup) : Plugin(setup) {}
+//     Status Filter(const Pod& pod, const Node& node) override {
+//       if (!pod.Label("quiet") || !node.Label("noisy")) return {};
+//       return Status::Unschedulable("node(s) were too noisy");
+//     }
+//   };
+//   BERTH_PLUGINS(Quiet)
+//
+// Which extension points a plugin serves is seen from what it overrides, in public. What a method
+// throws becomes an error of its answer; a constructor that throws refuses the configuration. A
+// plugin is one object per profile. Filter and Score may run on several threads at once; all other
+// methods run on one thread, never at the same time as those, one pod after the other: what
+// PreFilter stores in the object is there for Filter, Score, Reserve and Permit of the same pod.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "berth/plugin_abi.h"
+
+namespace berth::sdk {
+
+inline berth_string ToAbi(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view FromAbi(berth_string text) {
+  return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
+}
+
+class Status {
+ public:
+  Status() = default;  // success
+  Status(int32_t code, std::string reason) : code_(code), reason_(std::move(reason)) {}
+
+  // The pod does not fit; removing pods may help / cannot help.
+  static Status Unschedulable(std::string reason) {
+    return {BERTH_UNSCHEDULABLE, std::move(reason)};
+  }
+  static Status Unresolvable(std::string reason) { return {BERTH_UNRESOLVABLE, std::move(reason)}; }
+  // Something went wrong, which is not the pod's fault.
+  static Status Error(std::string reason) { return {BERTH_ERROR, std::move(reason)}; }
+  // From PreFilter: this pod does not concern Filter.
+  static Status Skip() { return {BERTH_SKIP, ""}; }
+
+  int32_t code() const { return code_; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  int32_t code_ = BERTH_SUCCESS;
+  std::string reason_;
+};
+
+// What Permit answers.
+struct Permission {
+  Status status;
+  std::chrono::nanoseconds timeout{0};
+
+  Permission() = default;                                       // allowed
+  Permission(Status rejected) : status(std::move(rejected)) {}  // NOLINT: a rejection is one
+  static Permission Wait(std::chrono::nanoseconds at_most) {
+    Permission permission(Status(BERTH_WAIT, ""));
+    permission.timeout = at_most;
+    return permission;
+  }
+};
+
+// A pod, as long as the call it was given to. Amounts: cpu in thousandths, others in units.
+class Pod {
+ public:
+  Pod(const berth_host* host, const berth_pod* pod) : host_(host), pod_(pod) {}
+
+  std::string_view Namespace() const { return FromAbi(host_->pod_namespace(pod_)); }
+  std::string_view Name() const { return FromAbi(host_->pod_name(pod_)); }
+  std::string_view Uid() const { return FromAbi(host_->pod_uid(pod_)); }
+  int32_t Priority() const { return host_->pod_priority(pod_); }
+  std::optional<std::string_view> Label(std::string_view key) const {
+    berth_string value{};
+    if (host_->pod_label(pod_, ToAbi(key), &value) == 0) return std::nullopt;
+    return FromAbi(value);
+  }
+  std::vector<std::pair<std::string_view, std::string_view>> Labels() const {
+    std::vector<std::pair<std::string_view, std::string_view>> labels;
+    berth_string key{}, value{};
+    for (size_t i = 0; host_->pod_label_at(pod_, i, &key, &value) != 0; ++i) {
+      labels.emplace_back(FromAbi(key), FromAbi(value));
+    }
+    return labels;
+  }
+  int64_t Request(std::string_view resource) const {
+    return host_->pod_request(pod_, ToAbi(resource));
+  }
+  // What scheduling reads of the pod, in the form of v1.Pod.
+  std::string Json() const {
+    std::string json;
+    host_->pod_json(
+        pod_, [](void* to, berth_string text) { *static_cast<std::string*>(to) = FromAbi(text); },
+        &json);
+    return json;
+  }
+
+ private:
+  const berth_host* host_;
+  const berth_pod* pod_;
+};
+
+struct Taint {
+  std::string_view key;
+  std::string_view value;
+  std::string_view effect;
+};
+
+// A node, as long as the call it was given to.
+class Node {
+ public:
+  Node(const berth_host* host, const berth_node* node) : host_(host), node_(node) {}
+
+  std::string_view Name() const { return FromAbi(host_->node_name(node_)); }
+  std::optional<std::string_view> Label(std::string_view key) const {
+    berth_string value{};
+    if (host_->node_label(node_, ToAbi(key), &value) == 0) return std::nullopt;
+    return FromAbi(value);
+  }
+  std::vector<std::pair<std::string_view, std::string_view>> Labels() const {
+    std::vector<std::pair<std::string_view, std::string_view>> labels;
+    berth_string key{}, value{};
+    for (size_t i = 0; host_->node_label_at(node_, i, &key, &value) != 0; ++i) {
+      labels.emplace_back(FromAbi(key), FromAbi(value));
+    }
+    return labels;
+  }
+  int64_t Allocatable(std::string_view resource) const {
+    return host_->node_allocatable(node_, ToAbi(resource));
+  }
+  int64_t Requested(std::string_view resource) const {
+    return host_->node_requested(node_, ToAbi(resource));
+  }
+  int64_t PodCount() const { return host_->node_pod_count(node_); }
+  bool Unschedulable() const { return host_->node_unschedulable(node_) != 0; }
+  std::vector<Taint> Taints() const {
+    std::vector<Taint> taints;
+    berth_string key{}, value{}, effect{};
+    for (size_t i = 0; host_->node_taint_at(node_, i, &key, &value, &effect) != 0; ++i) {
+      taints.push_back({FromAbi(key), FromAbi(value), FromAbi(effect)});
+    }
+    return taints;
+  }
+  // Every pod on the node, those assumed there included. `visit` returns false to stop, and must
+  // not throw.
+  void ForEachPod(const std::function<bool(const Pod&)>& visit) const {
+    struct Visitor {
+      const berth_host* host;
+      const std::function<bool(const Pod&)>& visit;
+    } visitor{host_, visit};
+    host_->node_each_pod(
+        node_,
+        [](void* to, const berth_pod* pod) -> int {
+          const auto& self = *static_cast<const Visitor*>(to);
+          return self.visit(Pod(self.host, pod)) ? 1 : 0;
+        },
+        &visitor);
+  }
+
+ private:
+  const berth_host* host_;
+  const berth_node* node_;
+};
+
+struct NodeScore {
+  std::string_view node;
+  int64_t score;
+};
+
+// What a plugin is made from.
+struct Setup {
+  const berth_host* host;
+  berth_instance* instance;
+  std::string args;  // JSON of the plugin's pluginConfig; empty when there is none
+};
+
+class Plugin {
+ public:
+  using Node = sdk::Node;
+  using NodeScore = sdk::NodeScore;
+  using Permission = sdk::Permission;
+  using Pod = sdk::Pod;
+  using Status = sdk::Status;
+
+  explicit Plugin(const Setup& setup) : host_(setup.host), instance_(setup.instance) {}
+  virtual ~Plugin() = default;
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  // Once per pod and attempt, before the nodes are looked at.
+  virtual Status PreFilter(const Pod&) { return {}; }
+  // May the pod run on the node?
+  virtual Status Filter(const Pod&, const Node&) { return {}; }
+  // 0..100, unless NormalizeScore is overridden: it turns any numbers into 0..100.
+  virtual int64_t Score(const Pod&, const Node&) { return 0; }
+  virtual void NormalizeScore(const Pod&, std::vector<NodeScore>&) {}
+  // The node was chosen, and the pod counts as being there. Unreserve takes it back, also when
+  // Reserve was never called for the pod.
+  virtual Status Reserve(const Pod&, const Node&) { return {}; }
+  virtual void Unreserve(const Pod&, const Node&) {}
+  // May the pod be bound? Permission(), a rejection, or Wait: then Allow or Reject, from any method
+  // that is not Filter or Score, decides.
+  virtual Permission Permit(const Pod&, const Node&) { return {}; }
+  // The last look before the binding is written.
+  virtual Status PreBind(const Pod&, const Node&) { return {}; }
+  virtual void PostBind(const Pod&, const Node&) {}
+  // Which events may help a pod that this plugin rejected. Not overridden: all.
+  virtual std::vector<berth_event> EventsToRegister() { return {}; }
+
+ protected:
+  void Log(std::string_view message) const { host_->log(instance_, ToAbi(message)); }
+  void Allow(std::string_view pod_uid) const { host_->allow_waiting(instance_, ToAbi(pod_uid)); }
+  void Reject(std::string_view pod_uid, std::string_view message) const {
+    host_->reject_waiting(instance_, ToAbi(pod_uid), ToAbi(message));
+  }
+
+ private:
+  template <class T>
+  friend struct Bridge;
+  const berth_host* host_;
+  berth_instance* instance_;
+  std::vector<berth_event> events_;
+};
+
+// The C functions of plugin class T.
+template <class T>
+struct Bridge {
+  static const berth_host* HostOf(void* self) {
+    return static_cast<const Plugin*>(static_cast<T*>(self))->host_;
+  }
+
+  static int32_t Tell(const berth_host* host, berth_answer* answer, const Status& status) {
+    if (!status.reason().empty()) host->set_reason(answer, ToAbi(status.reason()));
+    return status.code();
+  }
+
+  // Runs `call`, which gives a Status. Nothing that is thrown leaves.
+  template <class Call>
+  static int32_t Guard(const berth_host* host, berth_answer* answer, Call&& call) {
+    try {
+      return Tell(host, answer, call());
+    } catch (const std::exception& thrown) {
+      host->set_reason(answer, ToAbi(std::string_view(thrown.what())));
+    } catch (...) {
+      host->set_reason(answer, ToAbi("unknown exception"));
+    }
+    return BERTH_ERROR;
+  }
+  template <class Call>
+  static void GuardVoid(void* self, const char* what, Call&& call) {
+    Plugin* plugin = static_cast<T*>(self);
+    try {
+      try {
+        call();
+      } catch (const std::exception& thrown) {
+        plugin->Log(std::string(what) + " threw: " + thrown.what());
+      }
+    } catch (...) {
+      plugin->host_->log(plugin->instance_, ToAbi("threw"));
+    }
+  }
+
+  static void* Create(const berth_host* host, berth_instance* instance, berth_string args,
+                      berth_answer* answer) {
+    T* made = nullptr;
+    Guard(host, answer, [&] {
+      made = new T(Setup{host, instance, std::string(FromAbi(args))});
+      return Status();
+    });
+    return made;
+  }
+  static void Destroy(void* self) {
+    try {
+      delete static_cast<T*>(self);
+    } catch (...) {  // a destructor that throws has nobody to tell
+    }
+  }
+  static size_t Events(void* self, const berth_event** events) {
+    Plugin* plugin = static_cast<T*>(self);
+    GuardVoid(self, "EventsToRegister", [&] { plugin->events_ = plugin->EventsToRegister(); });
+    *events = plugin->events_.data();
+    return plugin->events_.size();
+  }
+
+  static int32_t PreFilter(void* self, const berth_pod* pod, berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer, [&] { return static_cast<T*>(self)->PreFilter(Pod(host, pod)); });
+  }
+  static int32_t Filter(void* self, const berth_pod* pod, const berth_node* node,
+                        berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer,
+                 [&] { return static_cast<T*>(self)->Filter(Pod(host, pod), Node(host, node)); });
+  }
+  static int32_t Score(void* self, const berth_pod* pod, const berth_node* node, int64_t* score,
+                       berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer, [&] {
+      *score = static_cast<T*>(self)->Score(Pod(host, pod), Node(host, node));
+      return Status();
+    });
+  }
+  static int32_t Normalize(void* self, const berth_pod* pod, berth_node_score* scores, size_t count,
+                           berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer, [&] {
+      std::vector<NodeScore> all;
+      all.reserve(count);
+      for (size_t i = 0; i < count; ++i) all.push_back({FromAbi(scores[i].node), scores[i].score});
+      static_cast<T*>(self)->NormalizeScore(Pod(host, pod), all);
+      if (all.size() != count) throw std::runtime_error("NormalizeScore changed the set of nodes");
+      for (size_t i = 0; i < count; ++i) scores[i].score = all[i].score;
+      return Status();
+    });
+  }
+  static int32_t Reserve(void* self, const berth_pod* pod, const berth_node* node,
+                         berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer,
+                 [&] { return static_cast<T*>(self)->Reserve(Pod(host, pod), Node(host, node)); });
+  }
+  static void Unreserve(void* self, const berth_pod* pod, const berth_node* node) {
+    const berth_host* host = HostOf(self);
+    GuardVoid(self, "Unreserve",
+              [&] { static_cast<T*>(self)->Unreserve(Pod(host, pod), Node(host, node)); });
+  }
+  static int32_t Permit(void* self, const berth_pod* pod, const berth_node* node,
+                        int64_t* timeout_ns, berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer, [&] {
+      Permission permission = static_cast<T*>(self)->Permit(Pod(host, pod), Node(host, node));
+      *timeout_ns = permission.timeout.count();
+      return permission.status;
+    });
+  }
+  static int32_t PreBind(void* self, const berth_pod* pod, const berth_node* node,
+                         berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer,
+                 [&] { return static_cast<T*>(self)->PreBind(Pod(host, pod), Node(host, node)); });
+  }
+  static void PostBind(void* self, const berth_pod* pod, const berth_node* node) {
+    const berth_host* host = HostOf(self);
+    GuardVoid(self, "PostBind",
+              [&] { static_cast<T*>(self)->PostBind(Pod(host, pod), Node(host, node)); });
+  }
+
+  // Is the method of T (or of a class between) another than Plugin's?
+  template <class Own, class Base>
+  static constexpr bool Overrides(Own, Base) {
+    return !std::is_same_v<Own, Base>;
+  }
+
+  static berth_plugin Describe() {
+    berth_plugin plugin{};
+    plugin.size = sizeof plugin;
+    plugin.name = ToAbi(T::kName);
+    plugin.create = &Create;
+    plugin.destroy = &Destroy;
+    if (Overrides(&T::EventsToRegister, &Plugin::EventsToRegister)) plugin.events = &Events;
+    const auto serve = [&](bool served, uint32_t point) {
+      if (served) plugin.points |= point;
+    };
+    serve(Overrides(&T::PreFilter, &Plugin::PreFilter), BERTH_PRE_FILTER);
+    serve(Overrides(&T::Filter, &Plugin::Filter), BERTH_FILTER);
+    serve(Overrides(&T::Score, &Plugin::Score), BERTH_SCORE);
+    serve(Overrides(&T::Reserve, &Plugin::Reserve), BERTH_RESERVE);
+    serve(Overrides(&T::Unreserve, &Plugin::Unreserve), BERTH_RESERVE);
+    serve(Overrides(&T::Permit, &Plugin::Permit), BERTH_PERMIT);
+    serve(Overrides(&T::PreBind, &Plugin::PreBind), BERTH_PRE_BIND);
+    serve(Overrides(&T::PostBind, &Plugin::PostBind), BERTH_POST_BIND);
+    plugin.pre_filter = &PreFilter;
+    plugin.filter = &Filter;
+    plugin.score = &Score;
+    if (Overrides(&T::NormalizeScore, &Plugin::NormalizeScore)) plugin.normalize = &Normalize;
+    plugin.reserve = &Reserve;
+    plugin.unreserve = &Unreserve;
+    plugin.permit = &Permit;
+    plugin.pre_bind = &PreBind;
+    plugin.post_bind = &PostBind;
+    return plugin;
+  }
+};
+
+template <class... T>
+const berth_plugin* At(size_t index) {
+  static const berth_plugin kPlugins[] = {Bridge<T>::Describe()...};
+  return index < sizeof...(T) ? &kPlugins[index] : nullptr;
+}
+
+}  // namespace berth::sdk
+
+// The plugins of a library; once, at file scope.
+#define BERTH_PLUGINS(...)                                                                \
+  extern "C" uint32_t berth_plugin_abi_version(void) { return BERTH_PLUGIN_ABI_VERSION; } \
+  extern "C" const struct berth_plugin* berth_plugin_at(size_t index) {                   \
+    return ::berth::sdk::At<__VA_ARGS__>(index);                                          \
+  }

@@ -1,0 +1,190 @@
+/* The binary interface between berth and plugins in shared objects.
+ *
+ * Plain C: no type of any C++ library crosses it, so that a plugin may be built with another
+ * compiler, another standard library or another language than berth. C++ plugins include
+ * berth/plugin.hpp, which is written on top of this, and need not look here.
+ *
+ * A plugin library exports two functions:
+ *
+ *     uint32_t berth_plugin_abi_version(void);                   returns BERTH_PLUGIN_ABI_VERSION
+ *     const struct berth_plugin* berth_plugin_at(size_t index);  null behind the last
+ *
+ * What holds for all of it:
+ *   - Strings are UTF-8, counted, not terminated. Those that berth gives hold as long as the call
+ *     they were given in. Those that the plugin gives are copied at once.
+ *   - Nothing is thrown or jumped across the boundary, in either direction.
+ *   - Structs begin with their size. Fields are only ever added at the end; a reader looks at
+ * `size` before it looks at a field that was added. The version changes when that is not enough.
+ *   - Threads: `filter` and `score` of one instance may be called from several threads at once, for
+ *     different nodes. Everything else is called from one thread, never during those.
+ */
+#ifndef BERTH_PLUGIN_ABI_H_
+#define BERTH_PLUGIN_ABI_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BERTH_PLUGIN_ABI_VERSION 1u
+
+struct berth_string {
+  const char* data; /* may be null when size is 0 */
+  size_t size;
+};
+
+/* What a plugin answers. Anything else is taken for BERTH_ERROR. */
+enum berth_code {
+  BERTH_SUCCESS = 0,
+  BERTH_ERROR = 1,         /* something went wrong: the pod is tried again after a backoff */
+  BERTH_UNSCHEDULABLE = 2, /* not now; removing pods may help */
+  BERTH_UNRESOLVABLE = 3,  /* not now; removing pods cannot help */
+  BERTH_WAIT = 4,          /* permit only */
+  BERTH_SKIP = 5,          /* pre_filter only: filter need not be called for this pod */
+  BERTH_PENDING = 6        /* filter, reserve and permit: waiting for something outside */
+};
+
+/* The extension points a plugin serves; bits combine. */
+enum berth_point {
+  BERTH_PRE_FILTER = 1 << 0,
+  BERTH_FILTER = 1 << 1,
+  BERTH_SCORE = 1 << 2,
+  BERTH_RESERVE = 1 << 3,
+  BERTH_PERMIT = 1 << 4,
+  BERTH_PRE_BIND = 1 << 5,
+  BERTH_POST_BIND = 1 << 6
+};
+
+/* Events that may make a rejected pod schedulable. */
+enum berth_resource {
+  BERTH_EVENT_POD = 0,
+  BERTH_EVENT_NODE = 1,
+  BERTH_EVENT_PERSISTENT_VOLUME = 2,
+  BERTH_EVENT_PERSISTENT_VOLUME_CLAIM = 3,
+  BERTH_EVENT_STORAGE_CLASS = 4,
+  BERTH_EVENT_CSI_NODE = 5,
+  BERTH_EVENT_RESOURCE_CLAIM = 6
+};
+enum berth_action {
+  BERTH_ON_ADD = 1 << 0,
+  BERTH_ON_DELETE = 1 << 1,
+  BERTH_ON_NODE_ALLOCATABLE = 1 << 2,
+  BERTH_ON_NODE_LABEL = 1 << 3,
+  BERTH_ON_NODE_TAINT = 1 << 4,
+  BERTH_ON_NODE_CONDITION = 1 << 5,
+  BERTH_ON_NODE_ANNOTATION = 1 << 6,
+  BERTH_ON_POD_LABEL = 1 << 7,
+  BERTH_ON_POD_SCALE_DOWN = 1 << 8,
+  BERTH_ON_POD_TOLERATION = 1 << 9,
+  BERTH_ON_UPDATE = 0xffc, /* any change */
+  BERTH_ON_ALL = 0xfff
+};
+struct berth_event {
+  uint32_t resource; /* enum berth_resource */
+  uint32_t actions;  /* enum berth_action */
+};
+
+struct berth_pod;      /* a pod that is being scheduled, or is on a node */
+struct berth_node;     /* a node */
+struct berth_answer;   /* where the reason of an answer goes */
+struct berth_instance; /* one plugin in one profile, as berth knows it */
+
+typedef void (*berth_take_text)(void* to, struct berth_string text);
+/* Returns 0 to stop. */
+typedef int (*berth_take_pod)(void* to, const struct berth_pod* pod);
+
+/* What berth offers. Valid as long as the process lives. Functions that return int return 1 for
+ * found, 0 for not found. Amounts: cpu in thousandths, everything else in units (bytes). */
+struct berth_host {
+  uint32_t size;
+  uint32_t abi_version;
+
+  struct berth_string (*pod_namespace)(const struct berth_pod*);
+  struct berth_string (*pod_name)(const struct berth_pod*);
+  struct berth_string (*pod_uid)(const struct berth_pod*);
+  int32_t (*pod_priority)(const struct berth_pod*);
+  int (*pod_label)(const struct berth_pod*, struct berth_string key, struct berth_string* value);
+  size_t (*pod_label_count)(const struct berth_pod*);
+  int (*pod_label_at)(const struct berth_pod*, size_t index, struct berth_string* key,
+                      struct berth_string* value);
+  int64_t (*pod_request)(const struct berth_pod*, struct berth_string resource);
+  /* What scheduling reads of the pod, as JSON in the form of v1.Pod. Costs time. */
+  void (*pod_json)(const struct berth_pod*, berth_take_text take, void* to);
+
+  struct berth_string (*node_name)(const struct berth_node*);
+  int (*node_label)(const struct berth_node*, struct berth_string key, struct berth_string* value);
+  size_t (*node_label_count)(const struct berth_node*);
+  int (*node_label_at)(const struct berth_node*, size_t index, struct berth_string* key,
+                       struct berth_string* value);
+  int64_t (*node_allocatable)(const struct berth_node*, struct berth_string resource);
+  int64_t (*node_requested)(const struct berth_node*, struct berth_string resource);
+  int64_t (*node_pod_count)(const struct berth_node*);
+  int (*node_unschedulable)(const struct berth_node*);
+  size_t (*node_taint_count)(const struct berth_node*);
+  int (*node_taint_at)(const struct berth_node*, size_t index, struct berth_string* key,
+                       struct berth_string* value, struct berth_string* effect);
+  void (*node_each_pod)(const struct berth_node*, berth_take_pod take, void* to);
+
+  /* The reason that goes with an answer: shown to users. The last one counts. */
+  void (*set_reason)(struct berth_answer*, struct berth_string reason);
+  /* A line in berth's log. */
+  void (*log)(struct berth_instance*, struct berth_string message);
+  /* Decides about a pod that `permit` answered BERTH_WAIT for. Carried out soon after the call of
+   * the plugin that is under way; ignored when the pod does not wait any more. */
+  void (*allow_waiting)(struct berth_instance*, struct berth_string pod_uid);
+  void (*reject_waiting)(struct berth_instance*, struct berth_string pod_uid,
+                         struct berth_string message);
+};
+
+struct berth_node_score {
+  struct berth_string node;
+  int64_t score;
+};
+
+/* What a library says of one of its plugins. Valid as long as the process lives. `self` is what
+ * `create` returned. Functions of points that are not in `points` may be null. */
+struct berth_plugin {
+  uint32_t size;
+  uint32_t points;          /* enum berth_point */
+  struct berth_string name; /* as in configuration */
+
+  /* One instance per profile that enables the plugin. `args` is the JSON of pluginConfig, empty
+   * when there is none. Null: it failed, and the answer has the reason. */
+  void* (*create)(const struct berth_host* host, struct berth_instance* instance,
+                  struct berth_string args, struct berth_answer* answer);
+  void (*destroy)(void* self);
+  /* Which events may help a pod that this plugin rejected. Null: any. Returns how many. */
+  size_t (*events)(void* self, const struct berth_event** events);
+
+  int32_t (*pre_filter)(void* self, const struct berth_pod*, struct berth_answer*);
+  int32_t (*filter)(void* self, const struct berth_pod*, const struct berth_node*,
+                    struct berth_answer*);
+  int32_t (*score)(void* self, const struct berth_pod*, const struct berth_node*, int64_t* score,
+                   struct berth_answer*);
+  /* May be null: scores are 0..100 then. All nodes that passed, in no particular order. */
+  int32_t (*normalize)(void* self, const struct berth_pod*, struct berth_node_score* scores,
+                       size_t count, struct berth_answer*);
+  int32_t (*reserve)(void* self, const struct berth_pod*, const struct berth_node*,
+                     struct berth_answer*);
+  /* Also called when `reserve` of this or another plugin failed: it copes with what it has not. */
+  void (*unreserve)(void* self, const struct berth_pod*, const struct berth_node*);
+  /* With BERTH_WAIT: for at most `timeout_ns`, 15 minutes at most. */
+  int32_t (*permit)(void* self, const struct berth_pod*, const struct berth_node*,
+                    int64_t* timeout_ns, struct berth_answer*);
+  int32_t (*pre_bind)(void* self, const struct berth_pod*, const struct berth_node*,
+                      struct berth_answer*);
+  void (*post_bind)(void* self, const struct berth_pod*, const struct berth_node*);
+};
+
+#define BERTH_PLUGIN_EXPORT __attribute__((visibility("default")))
+
+BERTH_PLUGIN_EXPORT uint32_t berth_plugin_abi_version(void);
+BERTH_PLUGIN_EXPORT const struct berth_plugin* berth_plugin_at(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BERTH_PLUGIN_ABI_H_ */

@@ -1,0 +1,43 @@
+// What is told about plugins in shared objects: what they log, and what they do wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace berth::loader {
+
+struct Fault {
+  enum class Kind : uint8_t {
+    kError,     // the plugin failed or threw; it said so, or was caught
+    kNonsense,  // it answered what nobody may answer
+    kOverrun,   // it took longer than the budget of a call
+  };
+  std::string_view plugin;
+  std::string_view point;  // "Filter"
+  Kind kind;
+  std::string message;
+};
+
+// "error", "nonsense", "overrun".
+inline std::string_view KindName(Fault::Kind kind) {
+  switch (kind) {
+    case Fault::Kind::kError:
+      return "error";
+    case Fault::Kind::kNonsense:
+      return "nonsense";
+    case Fault::Kind::kOverrun:
+      break;
+  }
+  return "overrun";
+}
+
+// Called from any thread.
+class PluginWatch {
+ public:
+  virtual ~PluginWatch() = default;
+  virtual void Faulted(const Fault& fault) = 0;
+  virtual void Logged(std::string_view plugin, const std::string& message) = 0;
+};
+
+}  // namespace berth::loader

@@ -1,0 +1,176 @@
+#include "loader/loader.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "berth/plugin_abi.h"
+#include "config/default_plugins.h"
+#include "loader/out_of_tree_plugin.h"
+#include "loader/views.h"
+
+namespace berth::loader {
+namespace {
+
+namespace fs = std::filesystem;
+using config::ExtensionPoint;
+using scheduler::ExtraPlugin;
+
+constexpr size_t kMaxPluginsPerLibrary = 64;
+constexpr size_t kMaxName = 253;
+// What version 1 of the interface began with. Fields added later come behind.
+constexpr size_t kLeastTable = offsetof(berth_plugin, post_bind) + sizeof(void*);
+
+struct Point {
+  uint32_t bit;
+  ExtensionPoint point;
+};
+constexpr Point kPoints[] = {
+    {BERTH_PRE_FILTER, ExtensionPoint::kPreFilter}, {BERTH_FILTER, ExtensionPoint::kFilter},
+    {BERTH_SCORE, ExtensionPoint::kScore},          {BERTH_RESERVE, ExtensionPoint::kReserve},
+    {BERTH_PERMIT, ExtensionPoint::kPermit},        {BERTH_PRE_BIND, ExtensionPoint::kPreBind},
+    {BERTH_POST_BIND, ExtensionPoint::kPostBind},
+};
+
+// The libraries `path` stands for, with folders in front: dlopen looks elsewhere for bare names.
+Result<std::vector<std::string>> LibrariesOf(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  if (error) return Fail(path + ": " + error.message());
+  if (!fs::exists(absolute, error)) return Fail(path + ": no such file or folder");
+  if (!fs::is_directory(absolute, error)) return std::vector<std::string>{absolute.string()};
+  std::vector<std::string> files;
+  auto it = fs::directory_iterator(absolute, error);
+  for (const auto end = fs::directory_iterator(); !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".so") files.push_back(it->path().string());
+  }
+  if (error) return Fail(path + ": " + error.message());
+  if (files.empty()) return Fail(path + ": no .so files in this folder");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+template <class Function>
+Result<Function> Symbol(void* library, const std::string& file, const char* name) {
+  void* symbol = dlsym(library, name);
+  if (symbol == nullptr) {
+    return Fail(fmt::format("{}: no plugin library: it does not export {}", file, name));
+  }
+  return reinterpret_cast<Function>(symbol);
+}
+
+// What is missing in `table`, empty when it is whole.
+std::string Missing(const berth_plugin& table) {
+  const auto lacks = [&](uint32_t point, bool there) {
+    return (table.points & point) != 0 && !there;
+  };
+  if (table.create == nullptr) return "create";
+  if (lacks(BERTH_PRE_FILTER, table.pre_filter != nullptr)) return "pre_filter";
+  if (lacks(BERTH_FILTER, table.filter != nullptr)) return "filter";
+  if (lacks(BERTH_SCORE, table.score != nullptr)) return "score";
+  if (lacks(BERTH_RESERVE, table.reserve != nullptr)) return "reserve";
+  if (lacks(BERTH_PERMIT, table.permit != nullptr)) return "permit";
+  if (lacks(BERTH_PRE_BIND, table.pre_bind != nullptr)) return "pre_bind";
+  if (lacks(BERTH_POST_BIND, table.post_bind != nullptr)) return "post_bind";
+  return "";
+}
+
+Result<std::vector<ExtensionPoint>> PointsOf(const berth_plugin& table) {
+  std::vector<ExtensionPoint> points;
+  uint32_t known = 0;
+  for (const auto& [bit, point] : kPoints) {
+    known |= bit;
+    if ((table.points & bit) != 0) points.push_back(point);
+  }
+  if ((table.points & ~known) != 0) return Fail("serves extension points that do not exist");
+  if (points.empty()) return Fail("serves no extension point");
+  return points;
+}
+
+Result<ExtraPlugin> Describe(const berth_plugin& table, PluginWatch& watch,
+                             const LoadOptions& options) {
+  if (table.size < kLeastTable) {
+    return Fail(fmt::format("its description has {} bytes, expected are {} at least", table.size,
+                            kLeastTable));
+  }
+  const std::string_view name = FromAbi(table.name);
+  if (name.empty() || name.size() > kMaxName || CleanText(table.name) != name) {
+    return Fail("it has no proper name");
+  }
+  auto points = PointsOf(table);
+  if (!points) return Fail(points.error().In(fmt::format("plugin \"{}\"", name)));
+  if (const std::string missing = Missing(table); !missing.empty()) {
+    return Fail(fmt::format("plugin \"{}\" serves a point without the function {}", name, missing));
+  }
+  ExtraPlugin plugin;
+  plugin.row = {name, nullptr};
+  plugin.points = std::move(*points);
+  plugin.make = [&table, &watch, budget = options.budget](std::string_view args,
+                                                          const framework::PluginHandle&) {
+    return OutOfTreePlugin::Make(table, args, watch, budget);
+  };
+  return plugin;
+}
+
+Result<std::vector<ExtraPlugin>> Load(const std::string& file, PluginWatch& watch,
+                                      const LoadOptions& options) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Fail(fmt::format("cannot load a plugin library: {}", dlerror()));
+  using Version = uint32_t (*)();
+  using At = const berth_plugin* (*)(size_t);
+  const auto version = Symbol<Version>(library, file, "berth_plugin_abi_version");
+  if (!version) return Fail(version.error());
+  if (const uint32_t found = (*version)(); found != BERTH_PLUGIN_ABI_VERSION) {
+    return Fail(fmt::format("{}: built for version {} of the plugin interface, expected is {}",
+                            file, found, BERTH_PLUGIN_ABI_VERSION));
+  }
+  const auto at = Symbol<At>(library, file, "berth_plugin_at");
+  if (!at) return Fail(at.error());
+  std::vector<ExtraPlugin> plugins;
+  for (size_t i = 0; i < kMaxPluginsPerLibrary; ++i) {
+    const berth_plugin* table = (*at)(i);
+    if (table == nullptr) break;
+    auto plugin = Describe(*table, watch, options);
+    if (!plugin) return Fail(plugin.error().In(fmt::format("{}: plugin {}", file, i)));
+    plugins.push_back(std::move(*plugin));
+  }
+  if (plugins.empty()) return Fail(file + ": the library has no plugins");
+  return plugins;
+}
+
+}  // namespace
+
+Result<std::vector<ExtraPlugin>> LoadPlugins(const std::vector<std::string>& paths,
+                                             PluginWatch& watch, const LoadOptions& options) {
+  std::vector<ExtraPlugin> all;
+  std::map<std::string, std::string, std::less<>> file_of;  // by plugin name
+  for (const std::string& path : paths) {
+    const auto files = LibrariesOf(path);
+    if (!files) return Fail(files.error());
+    for (const std::string& file : *files) {
+      auto plugins = Load(file, watch, options);
+      if (!plugins) return Fail(plugins.error());
+      for (ExtraPlugin& plugin : *plugins) {
+        const std::string name(plugin.row.name);
+        if (config::FindInTreePlugin(name) != nullptr) {
+          return Fail(fmt::format("{}: a plugin named {} already exists", file, name));
+        }
+        const auto [known, inserted] = file_of.emplace(name, file);
+        if (!inserted) {
+          return Fail(fmt::format("{}: a plugin named {} is in {} too", file, name, known->second));
+        }
+        all.push_back(std::move(plugin));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace berth::loader

@@ -11,12 +11,14 @@ namespace {
 constexpr char kUsage[] =
     "usage: berth-conformance --cases FILE --expected FILE [--results OUT]\n"
     "       berth-conformance --values FILE | --config FILE | --hints FILE\n"
+    "       berth-conformance --explain FILE\n"
     "\n"
     "  --cases FILE     cluster states and the pods to schedule on them\n"
     "  --expected FILE  what kube-scheduler decided about them\n"
     "  --results OUT    where to write what berth decides, in the same form\n"
     "  --config FILE    KubeSchedulerConfiguration files\n"
     "  --hints FILE     events, and which pods they move out of the unschedulable ones\n"
+    "  --explain FILE   cases, whose explanations and suggestions are tried\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
     "  --help           this text\n"
     "\n"
@@ -33,7 +35,8 @@ int UsageError(const std::string& what) {
 
 int main(int argc, char** argv) {
   std::map<std::string, std::string> flags{{"--cases", ""},  {"--expected", ""}, {"--results", ""},
-                                           {"--config", ""}, {"--values", ""},   {"--hints", ""}};
+                                           {"--config", ""}, {"--values", ""},   {"--hints", ""},
+                                           {"--explain", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg == "--help" || arg == "-h") {
@@ -57,6 +60,7 @@ int main(int argc, char** argv) {
   if (!flags["--cases"].empty()) {
     return berth::conformance::RunCases(flags["--cases"], flags["--expected"], flags["--results"]);
   }
+  if (!flags["--explain"].empty()) return berth::conformance::RunExplanations(flags["--explain"]);
   if (!flags["--config"].empty()) return berth::conformance::RunConfig(flags["--config"]);
   if (!flags["--hints"].empty()) return berth::conformance::RunHints(flags["--hints"]);
   if (!flags["--values"].empty()) return berth::conformance::RunValues(flags["--values"]);

@@ -29,6 +29,9 @@ class Replay {
   // recording.
   PodResult Schedule(cluster::PodId id, int32_t attempt);
 
+  cluster::Cluster& GetCluster() { return cluster_; }
+  scheduler::ProfileSet& Profiles() { return *profiles_; }
+
  private:
   Replay() : algorithm_({.percentage_of_nodes_to_score = 100}) {}
 

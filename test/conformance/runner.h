@@ -11,6 +11,9 @@ namespace berth::conformance {
 // to write ours.
 int RunCases(const std::string& cases, const std::string& expected, const std::string& results);
 
+// Explanations of the same cases: they agree with what is decided, and every suggestion works.
+int RunExplanations(const std::string& cases);
+
 // Quantities, selectors, pod requests and other values.
 int RunValues(const std::string& file);
 

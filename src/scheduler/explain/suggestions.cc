@@ -309,8 +309,8 @@ class Suggester {
                                  Nodes(count), fmt::join(examples, ", "),
                                  names.size() > examples.size() ? ", …" : "");
     if (count > 1) input.nodes.resize(1);  // one is enough
-    Add("Uncordon", std::move(text), count, std::move(examples),
-        {{"node", input.nodes.front().metadata.name}}, std::move(input));
+    const std::string one = input.nodes.front().metadata.name;
+    Add("Uncordon", std::move(text), count, std::move(examples), {{"node", one}}, std::move(input));
   }
 
   // The largest node of every zone: the kind a cluster autoscaler could add.
@@ -360,11 +360,10 @@ class Suggester {
       if (fits) {
         const std::string* zone =
             api::FindValue(node.metadata.labels, "topology.kubernetes.io/zone");
-        Add("AddNode",
-            fmt::format("fits on a new node like {}{}", name,
-                        zone == nullptr ? "" : " in zone " + *zone),
-            1, {std::string(kNewNode)}, {{"like", name}},
-            {original_, {std::move(node)}, {}, false});
+        std::string text = fmt::format("fits on a new node like {}{}", name,
+                                       zone == nullptr ? "" : " in zone " + *zone);
+        Add("AddNode", std::move(text), 1, {std::string(kNewNode)}, {{"like", name}},
+            {original_, {node}, {}, false});
       }
       cluster_.RemoveNode(kNewNode);
       if (fits) return;

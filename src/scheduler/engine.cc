@@ -20,6 +20,11 @@ queue::PluginId ProfileRuntime::IdOf(std::string_view name) const {
   return queue::kNoPlugin;
 }
 
+std::string_view ProfileRuntime::NameOf(queue::PluginId plugin) const {
+  if (plugin == hints->ExtenderPosition()) return framework::kExtenderName;
+  return profile->At(plugin).Name();
+}
+
 PluginMask ProfileRuntime::MaskOf(const std::set<std::string>& names) const {
   PluginMask mask = 0;
   for (const std::string& name : names) {
@@ -122,7 +127,7 @@ bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
       runtimes_[pod.profile].hints->Ask(plugin, cluster_, cluster_.GetPod(pod.pod), event);
   const bool queues = !hint || *hint == framework::Hint::kQueue;
   if (timed) {
-    observer_->HintEnded(runtimes_[pod.profile].profile->At(plugin).Name(), event.what.Label(),
+    observer_->HintEnded(runtimes_[pod.profile].NameOf(plugin), event.what.Label(),
                          !hint    ? "Error"
                          : queues ? "Queue"
                                   : "QueueSkip");

@@ -61,6 +61,7 @@ struct ProfileRuntime {
   // Plugins by name, as the queue numbers them.
   PluginMask MaskOf(const std::set<std::string>& names) const;
   queue::PluginId IdOf(std::string_view name) const;
+  std::string_view NameOf(queue::PluginId plugin) const;
 };
 
 // A pod between its scheduling cycle and the result of its binding.

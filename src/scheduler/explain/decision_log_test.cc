@@ -70,9 +70,15 @@ TEST_F(DecisionLogTest, NoMoreWaitingPodsThanTheLimit) {
   EXPECT_EQ(log_.FindLast(first.id, first.uid)->failed->message, "again");
 }
 
+queue::QueuedPod Queued(cluster::PodId pod) {
+  queue::QueuedPod queued;
+  queued.pod = pod;
+  return queued;
+}
+
 TEST_F(DecisionLogTest, AMoveHasTheHintsThatLedToIt) {
-  const queue::QueuedPod pod{.pod = 7};
-  const queue::QueuedPod other{.pod = 8};
+  const queue::QueuedPod pod = Queued(7);
+  const queue::QueuedPod other = Queued(8);
   log_.Moved(pod, queue::QueueName::kActive, "PodAdd", true, kSecond);
   log_.Hinted(8, 1, true);
   log_.Hinted(7, 2, false);
@@ -89,7 +95,7 @@ TEST_F(DecisionLogTest, AMoveHasTheHintsThatLedToIt) {
 }
 
 TEST_F(DecisionLogTest, APodThatTakesOverANumberHasItsOwnMovesOnly) {
-  const queue::QueuedPod pod{.pod = 7};
+  const queue::QueuedPod pod = Queued(7);
   log_.Moved(pod, queue::QueueName::kUnschedulable, "ScheduleAttemptFailure", false, kSecond);
   log_.Moved(pod, queue::QueueName::kActive, "PodAdd", true, kSecond);
   EXPECT_EQ(log_.MovesOf(7, 10).size(), 1u);

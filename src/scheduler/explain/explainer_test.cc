@@ -22,11 +22,15 @@ using testing::SizeIs;
 
 constexpr int64_t kSecond = 1'000'000'000;
 
+EngineOptions Seeded() {
+  EngineOptions options;
+  options.algorithm.seed = 7;
+  return options;
+}
+
 class ExplainerTest : public testing::Test {
  protected:
-  ExplainerTest() {
-    engine_ = std::move(*Engine::Make(config::Default(), {.algorithm = {.seed = 7}}, Now()));
-  }
+  ExplainerTest() { engine_ = std::move(*Engine::Make(config::Default(), Seeded(), Now())); }
   api::Time Now() const { return api::Time::FromUnixNano(now_); }
   void Put(api::Object object) {
     std::visit(
@@ -139,7 +143,7 @@ TEST_F(ExplainerTest, PreemptionNamesVictimsAndWhyOthersLost) {
 
 TEST_F(ExplainerTest, ReadingChangesNoLaterDecision) {
   const auto decide = [&](bool read) {
-    engine_ = std::move(*Engine::Make(config::Default(), {.algorithm = {.seed = 7}}, Now()));
+    engine_ = std::move(*Engine::Make(config::Default(), Seeded(), Now()));
     for (int i = 0; i < 20; ++i) PutNode(MakeNode("n" + std::to_string(i)).Cpu("4"));
     std::vector<std::string> nodes;
     for (int i = 0; i < 40; ++i) {

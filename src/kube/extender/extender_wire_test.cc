@@ -15,13 +15,12 @@ using ::testing::Pair;
 using Verb = CallExtender::Verb;
 
 ExtenderObjects Objects() {
-  return {
-      [](const scheduler::PodRef& pod) -> std::string {
-        if (pod.name == "x") return R"({"spec":{"a":1},"status":{}})";
-        if (pod.name == "placed") return R"({"spec":{"nodeName":"n3"}})";
-        return R"({"metadata":{"name":")" + pod.name + R"("}})";
-      },
-      [](const std::string& name) { return R"({"metadata":{"name":")" + name + R"("}})"; }};
+  return {[](const scheduler::PodRef& pod) -> std::string {
+            if (pod.name == "x") return R"({"spec":{"a":1},"status":{}})";
+            if (pod.name == "placed") return R"({"spec":{"nodeName":"n3"}})";
+            return R"({"metadata":{"name":")" + pod.name + R"("}})";
+          },
+          [](const std::string& name) { return R"({"metadata":{"name":")" + name + R"("}})"; }};
 }
 
 CallExtender Call(Verb verb) {

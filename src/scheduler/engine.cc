@@ -195,9 +195,9 @@ void Engine::Impl::EmitAwaited(EffectAction action, Awaited awaited) {
 }
 
 void Engine::Impl::Complete(EffectResult result) {
-  ++changes_;
   const auto it = awaited_.find(result.id);
   if (it == awaited_.end()) return;
+  ++changes_;
   const Awaited awaited = std::move(it->second);
   awaited_.erase(it);
   switch (awaited.what) {

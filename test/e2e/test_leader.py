@@ -140,7 +140,7 @@ def test_a_standby_that_watches_nothing_takes_over(pair):
     """delayCacheUntilActive: the cluster is listed only once the Lease is held."""
     world = pair.world
     first = pair.start(delayCacheUntilActive=True)
-    pair.elected()
+    pair.works("before")  # so its own lists are over
     position = world.cluster.audit.position()
     pair.start(delayCacheUntilActive=True)
     time.sleep(2)

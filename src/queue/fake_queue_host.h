@@ -66,8 +66,10 @@ class FakeQueueHost : public QueueHost {
     text = it == uid.end() ? "uid-" + std::to_string(pod) : it->second;
     return text;
   }
-  void CountIncoming(PodId, QueueName queue, std::string_view event) override {
-    incoming.push_back(std::string(NameOf(queue)) + " " + std::string(event));
+  void Moved(const QueuedPod&, QueueName queue, std::string_view event, bool) override {
+    // As metrics count: gated pods are among the unschedulable ones.
+    const QueueName counted = queue == QueueName::kGated ? QueueName::kUnschedulable : queue;
+    incoming.push_back(std::string(NameOf(counted)) + " " + std::string(event));
   }
 
  private:

@@ -191,9 +191,7 @@ void SchedulingQueue::Impl::Enter(uint32_t slot, Place place) {
 
 void SchedulingQueue::Impl::Park(uint32_t slot, std::string_view event, const api::Time& at) {
   Slot& s = slots_[slot];
-  // Gated pods are counted as unschedulable ones, too: kube-scheduler has no word for them here.
   if (!IsParked(s)) {
-    host_.CountIncoming(s.info.pod, QueueName::kUnschedulable, event);
     host_.Moved(s.info, s.info.gated ? QueueName::kGated : QueueName::kUnschedulable, event,
                 s.place == Place::kNowhere);
   }
@@ -232,7 +230,6 @@ bool SchedulingQueue::Impl::ToActive(uint32_t slot, std::string_view event, bool
   Enter(slot, Place::kActive);
   if (!s.info.initial_attempt) s.info.initial_attempt = at;
   active_.Push(slot);
-  host_.CountIncoming(s.info.pod, QueueName::kActive, event);
   return true;
 }
 
@@ -250,7 +247,6 @@ bool SchedulingQueue::Impl::ToBackoff(uint32_t slot, std::string_view event, con
                               s.info.consecutive_errors_count)
                 .value_or(api::Time{});
   (error ? error_backoff_ : backoff_).Push(slot);
-  host_.CountIncoming(s.info.pod, QueueName::kBackoff, event);
   return true;
 }
 
@@ -370,10 +366,7 @@ std::optional<PodId> SchedulingQueue::Impl::Pop(const api::Time& now) {
   if (!CanPop()) return std::nullopt;
   const bool early = active_.empty();
   const uint32_t slot = early ? backoff_.Top() : active_.Top();
-  if (early) {
-    host_.CountIncoming(slots_[slot].info.pod, QueueName::kActive, kPopFromBackoff);
-    host_.Moved(slots_[slot].info, QueueName::kActive, kPopFromBackoff, false);
-  }
+  if (early) host_.Moved(slots_[slot].info, QueueName::kActive, kPopFromBackoff, false);
   Enter(slot, Place::kInFlight);
   in_flight_.Begin(slot);
   QueuedPod& info = slots_[slot].info;

@@ -76,11 +76,10 @@ class QueueHost {
   virtual bool MayHelp(const QueuedPod& pod, PluginId plugin, const Event& event) const = 0;
   virtual int32_t Priority(PodId pod) const = 0;
   virtual std::string_view Uid(PodId pod) const = 0;
-  // For metrics: `pod` came into `queue` because of the event called `event`.
-  virtual void CountIncoming(PodId pod, QueueName queue, std::string_view event) = 0;
-  // For explanations: the same, and which pod it was. `is_new`: it was in no queue before.
-  virtual void Moved(const QueuedPod& /*pod*/, QueueName /*queue*/, std::string_view /*event*/,
-                     bool /*is_new*/) {}
+  // For metrics and explanations: `pod` came into `queue` because of the event called `event`.
+  // `is_new`: it was in no queue before.
+  virtual void Moved(const QueuedPod& pod, QueueName queue, std::string_view event,
+                     bool is_new) = 0;
 };
 
 struct QueueOptions {

@@ -26,7 +26,7 @@ class BenchHost : public QueueHost {
   bool MayHelp(const QueuedPod&, PluginId, const Event&) const override { return helps; }
   int32_t Priority(PodId pod) const override { return static_cast<int32_t>(pod * 7919 % 10); }
   std::string_view Uid(PodId) const override { return "uid"; }
-  void CountIncoming(PodId, QueueName, std::string_view) override {}
+  void Moved(const QueuedPod&, QueueName, std::string_view, bool) override {}
 
   bool helps = true;
 };

@@ -136,13 +136,14 @@ bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
   return queues;
 }
 
-void Engine::Impl::CountIncoming(PodId pod, queue::QueueName queue, std::string_view event) {
-  if (observer_ != nullptr) observer_->QueueIncoming(cluster_.GetPod(pod), queue, event);
-}
-
 void Engine::Impl::Moved(const queue::QueuedPod& pod, queue::QueueName queue,
                          std::string_view event, bool is_new) {
   log_.Moved(pod, queue, event, is_new, now_.UnixNano());
+  if (observer_ == nullptr) return;
+  // Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
+  const bool gated = queue == queue::QueueName::kGated;
+  observer_->QueueIncoming(cluster_.GetPod(pod.pod),
+                           gated ? queue::QueueName::kUnschedulable : queue, event);
 }
 
 // --- Time
@@ -285,7 +286,7 @@ void Engine::AdvanceTo(const api::Time& now) {
   impl_->TakePermitVerdicts();
 }
 void Engine::Upsert(api::Object object) {
-  ++impl_->changes_;
+  if (impl_->MayChangeDecisions(object)) ++impl_->changes_;
   if (impl_->extended_) {
     impl_->deferred_.push_back(std::move(object));
   } else {

@@ -151,6 +151,7 @@ void Engine::Impl::NextPreBind(Binding& binding) {
     Binding::Task& task = binding.tasks[binding.task];
     const std::vector<WriteResult> results = std::exchange(binding.results, {});
     PreBindStep step = task.task->Next(cluster_, now_, results);
+    for (const WriteResult& result : results) AnnounceWritten(result);
     switch (step.kind) {
       case PreBindStep::Kind::kDone:
         ++binding.task;
@@ -181,6 +182,16 @@ void Engine::Impl::NextPreBind(Binding& binding) {
     }
   }
   SendBind(binding);
+}
+
+// Pods that share a claim wait until it is allocated. The watch may have shown that while it still
+// counted as being allocated, and has nothing new to say once the answer is in.
+void Engine::Impl::AnnounceWritten(const WriteResult& result) {
+  if (!result.written) return;
+  const auto* claim = std::get_if<api::ResourceClaim>(&*result.written);
+  if (claim == nullptr || !claim->status.allocation) return;
+  Move({queue::EventResource::kResourceClaim, queue::kUpdate}, {},
+       std::make_shared<const api::ResourceClaim>(*claim));
 }
 
 void Engine::Impl::SendNextWrite(Binding& binding) {

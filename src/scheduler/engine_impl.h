@@ -177,7 +177,6 @@ class Engine::Impl final : public queue::QueueHost {
                const queue::Event& event) const override;
   int32_t Priority(PodId pod) const override { return cluster_.GetPod(pod).shape->priority; }
   std::string_view Uid(PodId pod) const override { return cluster_.GetPod(pod).uid; }
-  void CountIncoming(PodId pod, queue::QueueName queue, std::string_view event) override;
   queue::Gate AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const;
   void Moved(const queue::QueuedPod& pod, queue::QueueName queue, std::string_view event,
              bool is_new) override;
@@ -244,6 +243,7 @@ class Engine::Impl final : public queue::QueueHost {
   void ProceedBinding(Binding& binding);
   void NextPreBind(Binding& binding);
   void SendNextWrite(Binding& binding);
+  void AnnounceWritten(const framework::WriteResult& result);
   void SendBind(Binding& binding);
   void BindNow(Binding& binding);
   void BindingResult(Binding& binding, EffectResult result);
@@ -313,6 +313,8 @@ class Engine::Impl final : public queue::QueueHost {
   std::string_view WhereIs(std::string_view uid) const;
   std::vector<std::string> Invariants() const;
   size_t AssumedPods() const;
+  // Not the status of a pod that waits: it follows from decisions.
+  bool MayChangeDecisions(const api::Object& object) const;
   explain::Source Explaining();
   void LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure);
 

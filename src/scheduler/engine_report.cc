@@ -27,6 +27,14 @@ std::string_view Engine::Impl::WhereIs(std::string_view uid) const {
   return queued;
 }
 
+bool Engine::Impl::MayChangeDecisions(const api::Object& object) const {
+  const auto* pod = std::get_if<api::Pod>(&object);
+  if (pod == nullptr || !pod->spec.node_name.empty()) return true;
+  if (!pod->status.nominated_node_name.empty()) return true;
+  const PodRecord* known = FindRecord(cluster_.FindPod(pod->metadata.uid));
+  return known == nullptr || known->generation != pod->metadata.generation;
+}
+
 explain::Source Engine::Impl::Explaining() {
   explain::Source source;
   source.cluster = &cluster_;

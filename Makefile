@@ -20,8 +20,10 @@ build: deps ## release build into build/bin
 demo: build ## schedule 10,000 pods on 1,000 nodes and show the outcome
 	@build/bin/berth simulate --demo
 
+# Not npm ci: it wants the lock file to name the bundler's binaries for every platform there is, and
+# a registry mirror need not have them all. The versions are the lock file's either way.
 web: ## rebuild the dashboard into web/dist (needs Node 20.19 or later)
-	@cd web && npm ci --silent && npm test --silent && npm run --silent build
+	@cd web && npm install --no-save --loglevel=error && npm test --silent && npm run --silent build
 
 up: build ## a cluster to play with: API server, simulated nodes, controllers and the scheduler
 	@build/bin/berth up

@@ -229,7 +229,6 @@ export class World {
           { time: record.time, to: 'active', event: 'PodAdd', hints: [{ plugin: 'NodeResourcesFit', says: 'Queue' }] },
         ],
       },
-      durationsMs: { PreFilter: 0.002, Filter: 0.021, PreScore: 0.004, Score: 0.018 },
     };
   }
 

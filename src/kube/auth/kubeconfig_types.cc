@@ -8,6 +8,7 @@
 #include "api/go_text.h"
 #include "api/json.h"
 #include "api/yaml.h"
+#include "kube/json_kind.h"
 
 namespace berth::kube {
 namespace {
@@ -46,20 +47,6 @@ Result<void> CheckKind(const Kubeconfig& config) {
       fmt::format("no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:110\"",
                   api::GoQuote(config.kind.empty() ? "Config" : config.kind),
                   api::GoQuote(config.api_version.empty() ? "v1" : config.api_version)));
-}
-
-std::string_view JsonKind(std::string_view json) {
-  switch (json[0]) {
-    case '[':
-      return "array";
-    case '"':
-      return "string";
-    case 't':
-    case 'f':
-      return "bool";
-    default:
-      return "number";
-  }
 }
 
 // The words of the decoder quote what they could not read: that may be a token or a key.

@@ -8,6 +8,7 @@
 #include "api/go_text.h"
 #include "api/json_scan.h"
 #include "config/json_tree.h"
+#include "kube/json_kind.h"
 
 namespace berth::kube {
 namespace {
@@ -165,22 +166,6 @@ std::string BindingBody(const CallExtender& call) {
 
 // --- Typed values, with encoding/json's complaints
 
-std::string_view KindOf(std::string_view value) {
-  switch (value.front()) {
-    case '{':
-      return "object";
-    case '[':
-      return "array";
-    case '"':
-      return "string";
-    case 't':
-    case 'f':
-      return "bool";
-    default:
-      return "number";
-  }
-}
-
 // Reads parts of one answer; the first complaint is kept.
 class Reader {
  public:
@@ -191,13 +176,13 @@ class Reader {
     if (value.empty() || value == "null") return false;
     if (value.front() == open) return true;
     if (!error_.empty()) return false;
-    std::string kind(KindOf(value));
+    std::string kind(JsonKind(value));
     if (kind == "number") kind += " " + std::string(value);
-    error_ =
-        where.empty()
-            ? fmt::format("json: cannot unmarshal {} into Go value of type {}", KindOf(value), type)
-            : fmt::format("json: cannot unmarshal {} into Go struct field {} of type {}", kind,
-                          where, type);
+    error_ = where.empty()
+                 ? fmt::format("json: cannot unmarshal {} into Go value of type {}",
+                               JsonKind(value), type)
+                 : fmt::format("json: cannot unmarshal {} into Go struct field {} of type {}", kind,
+                               where, type);
     return false;
   }
 
@@ -214,7 +199,7 @@ class Reader {
     const char* const end = value.data() + value.size();
     const auto [stop, failure] = std::from_chars(value.data(), end, number);
     if (failure == std::errc() && stop == end) return number;
-    if (KindOf(value) != "number") {
+    if (JsonKind(value) != "number") {
       Is(value, '\0', where, type);
     } else if (error_.empty()) {
       error_ = fmt::format("json: cannot unmarshal number {} into Go struct field {} of type {}",

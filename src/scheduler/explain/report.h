@@ -228,7 +228,6 @@ struct DecisionView {
   std::optional<NodeVerdict> node;  // the one asked for
   std::optional<PreemptionView> preemption;
   QueuePlace queue;
-  ByName<double> durations_ms;  // by extension point, where measured
 
   static const api::TypeInfo& Type();
 };

@@ -143,7 +143,6 @@ export interface Decision {
   node?: NodeVerdict;
   preemption?: Preemption;
   queue: QueuePlace;
-  durationsMs?: Record<string, number>;
 }
 
 export interface Suggestion {

@@ -2,6 +2,7 @@
 used."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -11,9 +12,17 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port nobody has. Not one the kernel would choose: a connection that goes out may be given
+    that before the server it was meant for has started."""
+    for _ in range(1000):
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no free port from 10000 to 32000")
 
 
 def until(what, check, timeout=30.0, every=0.05):

@@ -140,6 +140,18 @@ Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type
   return object;
 }
 
+size_t CountListItems(std::string_view content_type, std::string_view body) {
+  if (!IsProtobuf(content_type)) return 0;
+  const auto envelope = api::UnwrapEnvelope(body);
+  if (!envelope) return 0;
+  size_t count = 0;
+  const auto meta = api::ForEachListItem(envelope->raw, [&](std::string_view) -> Result<void> {
+    ++count;
+    return {};
+  });
+  return meta ? count : 0;
+}
+
 Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,
                                  std::string_view body, const ItemConsumer& consume,
                                  const BadItemConsumer& bad) {

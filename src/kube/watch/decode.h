@@ -28,6 +28,9 @@ using ItemConsumer = std::function<void(api::Object object, std::string_view raw
 // Called for every one that cannot.
 using BadItemConsumer = std::function<void(const Error& error)>;
 
+// How many objects a list holds; 0 where that is not known without decoding it.
+size_t CountListItems(std::string_view content_type, std::string_view body);
+
 // The list's metadata. Fails when the list itself is malformed.
 Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,
                                  std::string_view body, const ItemConsumer& consume,

@@ -1,5 +1,6 @@
 #include "kube/watch/reflector.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,7 @@ class Reflector::Impl final : public WatchSink {
   void OnListFailed(const ApiResponse& response, bool first);
   void FailList(std::string_view message);
   void ListAbsent();
+  void MakeRoom(size_t more);
   void Collect(api::Object object, std::string_view raw, bool protobuf);
   void TakeList(api::ListMeta meta);
   void TakeListedJson(const Listing& list);
@@ -198,6 +200,7 @@ void Reflector::Impl::SendPage(std::string_view continue_) {
 
 void Reflector::Impl::OnPage(const ApiResponse& response, bool first) {
   if (!response.Ok()) return OnListFailed(response, first);
+  MakeRoom(CountListItems(response.content_type, response.body));
   auto meta = DecodeList(
       kind_, response.content_type, response.body,
       [&](api::Object object, std::string_view raw) {
@@ -249,6 +252,13 @@ void Reflector::Impl::FailList(std::string_view message) {
   log::Error(fmt::format("failed to list {}: {}", type_, message), "Failed to watch",
              {{"type", type_}});
   ListLater();
+}
+
+// An object is two kilobytes: a list that grew one by one would be moved about for long.
+void Reflector::Impl::MakeRoom(size_t more) {
+  std::vector<api::Object>& objects = listing_.objects;
+  const size_t needed = objects.size() + more;
+  if (needed > objects.capacity()) objects.reserve(std::max(needed, 2 * objects.capacity()));
 }
 
 void Reflector::Impl::Collect(api::Object object, std::string_view raw, bool protobuf) {

@@ -51,6 +51,7 @@ ClassCache::ClassCache(const Profile& profile, size_t memory_bytes)
 bool ClassCache::SortPlugins(Cycle& cycle) {
   local_filters_.clear();
   domain_filters_.clear();
+  domains_last_ = true;
   aware_.clear();
   const auto note_aware = [&](uint8_t index) {
     const ClassAwarePlugin* aware = roles_[index].aware;
@@ -64,6 +65,7 @@ bool ClassCache::SortPlugins(Cycle& cycle) {
     if (cycle.FilterSkipped(served.index)) continue;
     const Role& role = roles_[served.index];
     if (role.unknown) return false;
+    domains_last_ = domains_last_ && (role.by_domain || domain_filters_.empty());
     (role.by_domain ? domain_filters_ : local_filters_).push_back(served);
     note_aware(served.index);
   }
@@ -139,6 +141,7 @@ ClassCache::Entry& ClassCache::EntryFor(const cluster::PodShape& shape) {
 void ClassCache::Drop(Entry& entry) {
   if (!entry.nodes) return;
   entry.nodes.reset();
+  entry.verdicts.reset();
   memory_used_ -= entry.bytes;
   entry.bytes = 0;
   std::erase(held_, static_cast<uint32_t>(&entry - entries_.data()));
@@ -153,7 +156,7 @@ void ClassCache::PutOff(Entry& entry) {
 }
 
 void ClassCache::LimitMemory(Entry& keep) {
-  const size_t bytes = keep.nodes->MemoryBytes();
+  const size_t bytes = keep.MemoryBytes();
   memory_used_ += bytes - keep.bytes;
   keep.bytes = bytes;
   while (memory_used_ > memory_limit_ && held_.size() > 1) {
@@ -183,6 +186,8 @@ bool ClassCache::Refresh(Cycle& cycle, Entry& entry) {
   if (current) {
     nodes_ = entry.nodes.get();
     nodes_->Grow(rows);
+    verdicts_ = entry.verdicts.get();
+    if (verdicts_ != nullptr) verdicts_->Grow(rows);
     bool plain = true;
     current = log.ForEachSince(entry.position,
                                [&](NodeIndex row) { plain = LookAgain(cycle, row) && plain; });
@@ -206,6 +211,7 @@ bool ClassCache::LookAgain(Cycle& cycle, NodeIndex row) {
   ++rows_asked_;
   if (!c.cluster.Nodes().Contains(row)) {
     nodes_->Remove(row);
+    if (verdicts_ != nullptr) verdicts_->Remove(row);
     return true;
   }
   const size_t word = row / kWordBits;
@@ -217,8 +223,10 @@ bool ClassCache::LookAgain(Cycle& cycle, NodeIndex row) {
   }
   if (!one_.Contains(row)) {
     nodes_->Remove(row);
+    if (verdicts_ != nullptr) verdicts_->Put(row, cycle.verdicts()[row]);
     return cycle.verdicts()[row].code != Code::kError;
   }
+  if (verdicts_ != nullptr) verdicts_->Remove(row);
   int64_t local = 0;
   bool in_range = true;
   traits_.clear();
@@ -262,6 +270,19 @@ bool ClassCache::AddLocal(Cycle& cycle, size_t i, std::vector<int64_t>& sums) {
   return in_range;
 }
 
+// Asks the filters of nodes themselves about all nodes, into feasible_.
+void ClassCache::FilterAll(Cycle& cycle) {
+  const CycleContext& c = cycle.context();
+  feasible_ = c.cluster.Nodes();
+  cycle.ForRanges(feasible_.Words().size(), [&](size_t first, size_t end) {
+    FilterBatch batch(feasible_, cycle.mutable_verdicts(), first, end);
+    for (const auto& [plugin, index] : local_filters_) {
+      batch.SetPlugin(index);
+      plugin->Filter(c, cycle.state(index), batch);
+    }
+  });
+}
+
 bool ClassCache::Build(Cycle& cycle, Entry& entry) {
   if (entry.nodes != nullptr) {
     PutOff(entry);
@@ -273,14 +294,7 @@ bool ClassCache::Build(Cycle& cycle, Entry& entry) {
   }
   const CycleContext& c = cycle.context();
   const size_t rows = c.cluster.Rows();
-  feasible_ = c.cluster.Nodes();
-  cycle.ForRanges(feasible_.Words().size(), [&](size_t first, size_t end) {
-    FilterBatch batch(feasible_, cycle.mutable_verdicts(), first, end);
-    for (const auto& [plugin, index] : local_filters_) {
-      batch.SetPlugin(index);
-      plugin->Filter(c, cycle.state(index), batch);
-    }
-  });
+  FilterAll(cycle);
   bool plain = true;
   for (size_t w = 0; w < feasible_.Words().size(); ++w) {
     NodeSet::ForEachBit(c.cluster.Nodes().Words()[w] & ~feasible_.Words()[w], w, [&](NodeIndex n) {
@@ -303,6 +317,7 @@ bool ClassCache::Build(Cycle& cycle, Entry& entry) {
   entry.nodes->Reset(rows);
   held_.push_back(c.shape.id);
   nodes_ = entry.nodes.get();
+  verdicts_ = nullptr;
   feasible_.ForEach([&](NodeIndex n) {
     traits_.clear();
     for (size_t k = 0; k < normalized_scores_.size(); ++k) traits_.push_back(raw_[k][n]);
@@ -325,6 +340,7 @@ bool ClassCache::Build(Cycle& cycle, Entry& entry) {
 // that showed it is a change of the row, so the next pod finds the node looked at again.
 bool ClassCache::LeaveRoom(Cycle& cycle, cluster::Cluster& cluster) {
   const cluster::Nominations& nominations = cluster.Nominated();
+  in_the_way_.clear();
   if (nominations.Empty()) return true;
   bool plain = true;
   size_t nodes = 0;
@@ -334,6 +350,7 @@ bool ClassCache::LeaveRoom(Cycle& cycle, cluster::Cluster& cluster) {
     const NodeIndex n = cluster.FindNode(cluster.Strings().Text(name));
     if (n == cluster::kNoNode || FitsBesideNominated(cycle, cluster, n, pods)) return;
     plain = cycle.verdicts()[n].code != Code::kError;
+    in_the_way_.emplace_back(n, cycle.verdicts()[n]);
     nodes_->Remove(n);
   });
   return plain;
@@ -343,6 +360,7 @@ bool ClassCache::LeaveRoom(Cycle& cycle, cluster::Cluster& cluster) {
 bool ClassCache::FilterCells(Cycle& cycle) {
   cells_.clear();
   alike_.clear();
+  cell_verdicts_.resize(nodes_->Cells().size());
   for (PodClass::Cell& cell : nodes_->Cells()) {
     if (cell.count == 0) continue;
     const NodeIndex n = nodes_->MemberOf(cell);
@@ -357,6 +375,7 @@ bool ClassCache::FilterCells(Cycle& cycle) {
       const bool passed = one_.Contains(n);
       one_.Erase(n);
       if (!passed && cycle.verdicts()[n].code == Code::kError) return false;
+      cell_verdicts_[static_cast<size_t>(&cell - nodes_->Cells().data())] = cycle.verdicts()[n];
       if (!passed) continue;
     }
     cells_.push_back(&cell);
@@ -450,7 +469,7 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& clus
   }
   filter.End(Code::kSuccess);
   WatchedPoint score(cycle.watch(), Point::kScore);
-  const std::optional<ClassAnswer> answer = Answer(cycle);
+  const std::optional<ClassAnswer> answer = Answer(cycle, entry);
   if (!answer) return std::nullopt;
   if (answer->scored) score.End(Code::kSuccess);
   CountCalls(cycle);
@@ -459,11 +478,70 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& clus
   return answer;
 }
 
+// --- Where nothing fits
+
+// From now on the class knows why nodes do not suit. False: something is odd that a scan must
+// report.
+bool ClassCache::KeepVerdicts(Cycle& cycle, Entry& entry) {
+  const NodeSet& nodes = cycle.context().cluster.Nodes();
+  FilterAll(cycle);
+  entry.verdicts = std::make_unique<ClassVerdicts>(cycle.context().cluster.Rows());
+  verdicts_ = entry.verdicts.get();
+  bool plain = true;
+  for (size_t w = 0; w < nodes.Words().size(); ++w) {
+    NodeSet::ForEachBit(nodes.Words()[w] & ~feasible_.Words()[w], w, [&](NodeIndex n) {
+      plain = plain && cycle.verdicts()[n].code != Code::kError;
+      verdicts_->Put(n, cycle.verdicts()[n]);
+    });
+  }
+  rows_asked_ += cycle.context().cluster.NodeCount();
+  LimitMemory(entry);
+  return plain;
+}
+
+// Gives the cycle the verdict on every node that a scan would give.
+bool ClassCache::TellVerdicts(Cycle& cycle, Entry& entry) {
+  // Else a scan might hear of domains before it asks the node itself.
+  if (!domains_last_) return false;
+  // Their words may belong to a cycle.
+  for (const auto& served : local_filters_) {
+    if (roles_[served.index].aware != nullptr) return false;
+  }
+  if (entry.verdicts == nullptr && !KeepVerdicts(cycle, entry)) {
+    entry.verdicts.reset();
+    return false;
+  }
+  VerdictTable& table = cycle.mutable_verdicts();
+  const std::span<const Verdict> known = verdicts_->ByRow();
+  std::copy(known.begin(), known.end(), table.begin());
+  rejections_ = verdicts_->Counts();
+  if (nodes_->LiveCells() > 0) {
+    const PodClass::Cell* first = nodes_->Cells().data();
+    for (size_t i = 0; i < nodes_->Cells().size(); ++i) {
+      if (first[i].count > 0) rejections_.Add(cell_verdicts_[i], first[i].count);
+    }
+    for (NodeIndex n = 0; n < known.size(); ++n) {
+      const PodClass::Cell* cell = nodes_->CellOf(n);
+      if (cell != nullptr) table[n] = cell_verdicts_[static_cast<size_t>(cell - first)];
+    }
+  }
+  for (const auto& [n, verdict] : in_the_way_) {
+    if (verdicts_->Has(n)) rejections_.Take(known[n]);
+    rejections_.Add(verdict, 1);
+    table[n] = verdict;
+  }
+  return true;
+}
+
 // From the cells that passed: their scores, and the best of them.
-std::optional<ClassAnswer> ClassCache::Answer(Cycle& cycle) {
+std::optional<ClassAnswer> ClassCache::Answer(Cycle& cycle, Entry& entry) {
   ClassAnswer answer;
   for (const AlikeNodes& alike : alike_) answer.feasible_count += alike.count;
-  if (answer.feasible_count == 0) return std::nullopt;
+  if (answer.feasible_count == 0) {
+    best_.clear();
+    if (!TellVerdicts(cycle, entry)) return std::nullopt;
+    return answer;
+  }
   answer.scored = answer.feasible_count > 1;
   if (!answer.scored) {
     offsets_.assign(1, 0);

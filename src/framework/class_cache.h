@@ -4,11 +4,11 @@
 // (Cluster::Changes); before a class is asked it looks at those rows again, and only at those. What
 // plugins declare (Plugin::DependsOn, ClassAwarePlugin) says which answers a row keeps and which
 // are asked anew for every pod, once per cell of nodes that are alike. Nodes with pods nominated to
-// them are asked one by one. Where a plugin that concerns the pod declares too much, or where
-// nothing fits, there is no answer here, and the caller looks at all nodes.
+// them are asked one by one. Where a plugin that concerns the pod declares too much there is no
+// answer here, and the caller looks at all nodes.
 //
 // With or without it, decisions are the same: the same feasible nodes, the same totals, and so the
-// same choice.
+// same choice; where nothing fits, the same verdict on every node.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "framework/class_verdicts.h"
 #include "framework/pod_class.h"
 #include "framework/profile.h"
 
@@ -27,10 +29,10 @@ class Cycle;
 
 // As the scan of all nodes would find it.
 struct ClassAnswer {
-  size_t feasible_count = 0;
-  size_t best_count = 0;  // nodes that share the highest total
-  bool scored = false;    // more than one node fits
-  int64_t total = 0;      // the highest, when scored
+  size_t feasible_count = 0;  // none: the cycle has a verdict on every node
+  size_t best_count = 0;      // nodes that share the highest total
+  bool scored = false;        // more than one node fits
+  int64_t total = 0;          // the highest, when scored
 };
 
 class ClassCache {
@@ -43,10 +45,14 @@ class ClassCache {
   // The answer for the cycle's pod, after RunPreFilter succeeded. Absent: look at all nodes.
   // `cluster` is the cycle's, and as before when it returns.
   std::optional<ClassAnswer> Find(Cycle& cycle, cluster::Cluster& cluster);
-  // The rank-th of the best nodes in row order. REQUIRES: Find has just answered.
+  // The rank-th of the best nodes in row order. REQUIRES: Find has just answered, and some fit.
   NodeIndex Pick(size_t rank);
-  // All feasible nodes and all best ones, at the price of a look at every row. REQUIRES: as Pick.
+  // All feasible nodes and all best ones, at the price of a look at every row. REQUIRES: Find has
+  // just answered.
   void List(NodeSet* feasible, NodeSet* best);
+  // The distinct verdicts and how many nodes have each. REQUIRES: Find has just answered, and none
+  // fits.
+  const VerdictCounts& Rejections() const { return rejections_; }
 
   // For tests: make a class for every pod that may have one, whether it pays or not.
   void set_eager(bool eager) { eager_ = eager; }
@@ -78,6 +84,11 @@ class ClassCache {
     uint64_t position = 0;  // in the cluster's log
     std::vector<int64_t> premises;
     std::unique_ptr<PodClass> nodes;
+    std::unique_ptr<ClassVerdicts> verdicts;  // null: not kept so far
+
+    size_t MemoryBytes() const {
+      return nodes->MemoryBytes() + (verdicts ? verdicts->MemoryBytes() : 0);
+    }
   };
 
   // Each false: this pod is not for us.
@@ -92,7 +103,10 @@ class ClassCache {
   bool ScoreCells(Cycle& cycle);
   bool AddCellScores(int64_t weight);
   bool AddLocal(Cycle& cycle, size_t plugin, std::vector<int64_t>& sums);
-  std::optional<ClassAnswer> Answer(Cycle& cycle);
+  void FilterAll(Cycle& cycle);
+  bool KeepVerdicts(Cycle& cycle, Entry& entry);
+  bool TellVerdicts(Cycle& cycle, Entry& entry);
+  std::optional<ClassAnswer> Answer(Cycle& cycle, Entry& entry);
   void CountCalls(Cycle& cycle) const;
 
   Entry& EntryFor(const cluster::PodShape& shape);
@@ -120,7 +134,12 @@ class ClassCache {
   std::vector<size_t> normalized_scores_;  // the same; their raw scores are the first traits
   std::vector<size_t> domain_scores_;
   std::vector<int64_t> premises_;
+  bool domains_last_ = true;  // no filter of nodes themselves comes after one of domains
   PodClass* nodes_ = nullptr;
+  ClassVerdicts* verdicts_ = nullptr;
+  std::vector<std::pair<NodeIndex, Verdict>> in_the_way_;  // of nominated pods
+  std::vector<Verdict> cell_verdicts_;                     // of cells that did not pass
+  VerdictCounts rejections_;
   std::vector<PodClass::Cell*> cells_;  // that passed the filters
   std::vector<AlikeNodes> alike_;       // the same
   std::vector<int64_t> offsets_;        // the same: what normalised scores add

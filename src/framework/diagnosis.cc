@@ -10,24 +10,39 @@
 namespace berth::framework {
 namespace {
 
-// Why nodes were refused. Equal verdicts have equal words, so text is made once per distinct one.
-std::vector<ReasonCount> CountReasons(const Cycle& cycle, const Diagnosis& diagnosis) {
-  std::unordered_map<uint64_t, std::pair<Verdict, size_t>> distinct;
-  size_t rejected = 0;
+// Distinct verdicts of rejected nodes. Neighbours are often refused alike.
+std::vector<VerdictCount> CountVerdicts(const Cycle& cycle, const Diagnosis& diagnosis) {
+  std::unordered_map<uint64_t, VerdictCount> distinct;
+  VerdictCount* last = nullptr;
   diagnosis.rejected.ForEach([&](NodeIndex n) {
     const Verdict& verdict = cycle.verdicts()[n];
-    auto& slot = distinct[verdict.Packed()];
-    slot.first = verdict;
-    ++slot.second;
-    ++rejected;
+    if (last == nullptr || last->verdict != verdict) {
+      last = &distinct[verdict.Packed()];
+      last->verdict = verdict;
+    }
+    ++last->nodes;
   });
+  std::vector<VerdictCount> counts;
+  for (const auto& [key, count] : distinct) counts.push_back(count);
+  return counts;
+}
+
+// Why nodes were refused. Equal verdicts have equal words, so text is made once per distinct one.
+std::vector<ReasonCount> CountReasons(const Cycle& cycle, const Diagnosis& diagnosis) {
+  std::vector<VerdictCount> distinct =
+      diagnosis.counted.empty() ? CountVerdicts(cycle, diagnosis) : diagnosis.counted;
+  // In an order of their own, whoever counted.
+  std::sort(distinct.begin(), distinct.end(), [](const VerdictCount& a, const VerdictCount& b) {
+    return a.verdict.Packed() < b.verdict.Packed();
+  });
+  size_t rejected = 0;
   std::vector<ReasonCount> counts;
-  for (const auto& [key, entry] : distinct) {
-    const Verdict& verdict = entry.first;
+  for (const auto& [verdict, nodes] : distinct) {
     const std::string_view plugin =
         verdict.plugin == kNoPlugin ? "" : cycle.profile().At(verdict.plugin).Name();
+    rejected += nodes;
     for (std::string& reason : cycle.Reasons(verdict)) {
-      counts.push_back({plugin, verdict.code, std::move(reason), entry.second});
+      counts.push_back({plugin, verdict.code, std::move(reason), nodes});
     }
   }
   if (rejected < diagnosis.num_all_nodes) {

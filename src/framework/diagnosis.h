@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/class_verdicts.h"
 #include "framework/cycle.h"
 
 namespace berth::framework {
@@ -15,6 +16,8 @@ struct Diagnosis {
   size_t num_all_nodes = 0;
   // Nodes with a verdict of their own in the cycle's table; all others share `absent`.
   NodeSet rejected;
+  // The distinct verdicts of `rejected` and how many nodes have each; empty: nobody has counted.
+  std::vector<VerdictCount> counted;
   Status absent = Status::Unresolvable("");  // for nodes left out by PreFilter
   std::string pre_filter_message;            // set when PreFilter rejected the pod
   std::string post_filter_message;

@@ -74,6 +74,7 @@ void Reset(const Cluster& cluster, Decision* d) {
   framework::Diagnosis& diagnosis = d->diagnosis;
   diagnosis.num_all_nodes = cluster.NodeCount();
   diagnosis.rejected.Resize(0);
+  diagnosis.counted.clear();
   diagnosis.absent = framework::Status();
   diagnosis.pre_filter_message.clear();
   diagnosis.post_filter_message.clear();
@@ -187,6 +188,10 @@ bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
     return false;
   }
   decision->from_class = true;
+  if (answer->feasible_count == 0) {
+    NothingFits(cycle, cluster, decision);
+    return true;
+  }
   decision->feasible_count = answer->feasible_count;
   decision->evaluated_nodes = nodes;
   decision->scored = answer->scored;
@@ -196,6 +201,26 @@ bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
   decision->node = cycle.classes().Pick(random_.Below(answer->best_count));
   decision->outcome = Outcome::kScheduled;
   return true;
+}
+
+// As a scan ends when it has found nothing.
+void Algorithm::NothingFits(Cycle& cycle, const Cluster& cluster, Decision* decision) {
+  const size_t nodes = cluster.NodeCount();
+  // No score was wanted, as it turned out: all that happened was the search.
+  if (cycle.watch() != nullptr) cycle.watch()->StartedOver();
+  framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
+  ResetSets(cluster, decision);
+  framework::Diagnosis& diagnosis = decision->diagnosis;
+  diagnosis.rejected = cluster.Nodes();
+  cycle.classes().Rejections().ForEach([&](const framework::VerdictCount& count) {
+    diagnosis.counted.push_back(count);
+    if (count.verdict.plugin == framework::kNoPlugin) return;
+    diagnosis.AddPlugin(count.verdict.code, cycle.profile().At(count.verdict.plugin).Name());
+  });
+  decision->evaluated_nodes = nodes;
+  decision->outcome = Outcome::kUnschedulable;
+  next_start_ %= nodes;
+  filter.End(Code::kSuccess);
 }
 
 // Preemption may have made room on one node: if the pod fits there, no other node is looked at.
@@ -247,7 +272,13 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
       for (const NodeIndex n : restriction.nodes) candidates_.Insert(n);
     }
     decision->feasible = candidates_;
-    framework::FilterWithNominated(cycle, cluster, decision->feasible);
+    size_t first_word = 0;
+    size_t end_word = candidates_.Words().size();
+    if (restriction.nodes.size() == 1) {  // a daemon's: no need to walk the rest
+      first_word = restriction.nodes.front() / NodeSet::kWordBits;
+      end_word = first_word + 1;
+    }
+    framework::FilterWithNominated(cycle, cluster, decision->feasible, first_word, end_word);
     decision->feasible_count = decision->feasible.Count();
     decision->evaluated_nodes += candidates;
     const auto feasible = decision->feasible.Words();

@@ -39,8 +39,9 @@ enum class Outcome : uint8_t {
 struct Decision {
   Outcome outcome = Outcome::kError;
   cluster::NodeIndex node = cluster::kNoNode;
-  // Found without looking at every node: `feasible`, `best` and the diagnosis are empty, and the
-  // cycle has no verdicts and no scores.
+  // Found without looking at every node. A pod that is scheduled: `feasible`, `best` and the
+  // diagnosis are empty, and the cycle has no verdicts and no scores. One that fits nowhere: all is
+  // as after a search.
   bool from_class = false;
   framework::NodeSet feasible;
   size_t feasible_count = 0;
@@ -86,6 +87,7 @@ class Algorithm {
   // Each returns false when the cycle is over.
   bool RunPreFilter(framework::Cycle& cycle, Decision* decision);
   bool TryClass(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  void NothingFits(framework::Cycle& cycle, const cluster::Cluster& cluster, Decision* decision);
   void Search(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void SearchInOrder(framework::Cycle& cycle, cluster::Cluster& cluster, size_t wanted,
                      Decision* decision);

@@ -1,5 +1,6 @@
 // When pods are decided from their class, and when not.
 #include <memory>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -111,12 +112,59 @@ TEST_F(Classes, SwitchedOffTheyAreNotAsked) {
   EXPECT_EQ(Seen().builds, 0u);
 }
 
-TEST_F(Classes, WhereNothingFitsTheScanSaysWhy) {
+TEST_F(Classes, WhereNothingFitsTheClassSaysWhyAsTheScanDoes) {
+  const auto large = [&] { return Pod().Requests("cpu", "9"); };
+  EXPECT_FALSE(FromClass(large()));
+  const std::string said = framework::FitErrorMessage(*cycle_, decision_.diagnosis);
+  EXPECT_EQ(said, "0/10 nodes are available: 10 Insufficient cpu.");
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(FromClass(Pod().Requests("cpu", "9")));
+    EXPECT_TRUE(FromClass(large()));
     EXPECT_EQ(decision_.outcome, Outcome::kUnschedulable);
     EXPECT_EQ(decision_.diagnosis.rejected.Count(), 10u);
+    EXPECT_EQ(decision_.diagnosis.unschedulable_plugins, std::set<std::string>{"NodeResourcesFit"});
+    EXPECT_EQ(decision_.evaluated_nodes, 10u);
+    EXPECT_EQ(framework::FitErrorMessage(*cycle_, decision_.diagnosis), said);
   }
+  EXPECT_EQ(Seen().builds, 1u);
+}
+
+TEST_F(Classes, WhatIsKnownOfRefusalsFollowsTheNodes) {
+  const auto large = [&] { return Pod().Requests("cpu", "9"); };
+  for (int i = 0; i < 3; ++i) FromClass(large());
+  cluster_.SetNode(Node(3).Cordoned());
+  cluster_.SetNode(Node(10));
+  cluster_.RemoveNode("n5");
+  EXPECT_TRUE(FromClass(large()));
+  EXPECT_EQ(framework::FitErrorMessage(*cycle_, decision_.diagnosis),
+            "0/10 nodes are available: 1 node(s) were unschedulable, 9 Insufficient cpu.");
+  EXPECT_EQ(decision_.diagnosis.rejected.Count(), 10u);
+  cluster_.SetNode(MakeNode("roomy").Cpu("16").Memory("8Gi"));
+  EXPECT_TRUE(FromClass(large()));
+  EXPECT_EQ(decision_.outcome, Outcome::kScheduled);
+  EXPECT_TRUE(FromClass(large()));
+  EXPECT_EQ(framework::FitErrorMessage(*cycle_, decision_.diagnosis),
+            "0/11 nodes are available: 1 node(s) were unschedulable, 10 Insufficient cpu.");
+}
+
+TEST_F(Classes, RefusalsByDomainsAreGivenAnew) {
+  const auto lonely = [&] {
+    MakePod pod = Pod().Label("app", "x");
+    pod.Get().spec.affinity = cluster::FromText<api::Affinity>(
+        "{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'labelSelector':"
+        "{'matchLabels':{'app':'x'}},'topologyKey':'kubernetes.io/hostname'}]}}");
+    return pod;
+  };
+  cluster_.SetNode(Node(9).Cordoned());
+  for (int i = 0; i < 9; ++i) FromClass(lonely());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(FromClass(lonely()));
+    EXPECT_EQ(framework::FitErrorMessage(*cycle_, decision_.diagnosis),
+              "0/10 nodes are available: 1 node(s) were unschedulable, 9 node(s) didn't match pod "
+              "anti-affinity rules.");
+  }
+  cluster_.SetNode(Node(10));
+  EXPECT_TRUE(FromClass(lonely()));
+  EXPECT_EQ(decision_.outcome, Outcome::kScheduled);
 }
 
 // Says nothing about what it depends on.

@@ -117,6 +117,20 @@ TEST_F(ObserverTest, AWatchedCycleNamesItsPointsInOrder) {
   EXPECT_THAT(told_.queued, ElementsAre("p active UnschedulablePodAdd"));
 }
 
+TEST_F(ObserverTest, APodThatFitsNowhereIsNotScoredByItsClassEither) {
+  told_.interest.points = true;
+  Add(static_cast<api::Node>(MakeNode("a").Pods("0")));
+  for (const char* name : {"p1", "p2", "p3"}) AddPod(name);
+  for (int i = 0; i < 3; ++i) {
+    told_.points.clear();
+    ASSERT_TRUE(engine_->Step());
+  }
+  EXPECT_THAT(told_.points,
+              ElementsAre("cycle of default-scheduler", "PreFilter Success", "PreScore Success",
+                          "Filter Success", "started over", "Filter Success",
+                          "PostFilter Unschedulable", "algorithm"));
+}
+
 TEST_F(ObserverTest, ADecisionFromAClassHasTheSamePoints) {
   told_.interest.points = true;
   AddNode("a");

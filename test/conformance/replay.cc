@@ -119,7 +119,7 @@ PodResult Replay::Schedule(PodId id, int32_t attempt) {
   if (Gated(*cycle, pod, &result)) return result;
   const bool from_class = FindInClass(*cycle, pod);
   algorithm_.Schedule(*cycle, cluster_, pod, &decision_, /*score_always=*/true);
-  if (from_class && !ClassAgrees()) {
+  if (from_class && !ClassAgrees(*cycle)) {
     result.error = "the class of the pod gives another answer than looking at every node";
     return result;
   }
@@ -158,10 +158,18 @@ bool Replay::FindInClass(framework::Cycle& cycle, const cluster::Pod& pod) {
   class_answer_ = cycle.classes().Find(cycle, cluster_);
   if (!class_answer_) return false;
   cycle.classes().List(&class_feasible_, &class_best_);
+  if (class_answer_->feasible_count == 0) class_verdicts_ = cycle.verdicts();
   return true;
 }
 
-bool Replay::ClassAgrees() const {
+bool Replay::ClassAgrees(const framework::Cycle& cycle) const {
+  if (class_answer_->feasible_count == 0) {
+    bool agrees = decision_.outcome == scheduler::Outcome::kUnschedulable &&
+                  decision_.diagnosis.rejected.Count() == cluster_.NodeCount();
+    decision_.diagnosis.rejected.ForEach(
+        [&](NodeIndex n) { agrees = agrees && class_verdicts_[n] == cycle.verdicts()[n]; });
+    return agrees;
+  }
   return decision_.outcome == scheduler::Outcome::kScheduled &&
          decision_.feasible_count == class_answer_->feasible_count &&
          decision_.feasible == class_feasible_ && decision_.best == class_best_ &&

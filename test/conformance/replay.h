@@ -38,7 +38,7 @@ class Replay {
   Result<void> LoadConfig(simdjson::dom::element scenario);
   void NominateFromStatus();
   bool FindInClass(framework::Cycle& cycle, const cluster::Pod& pod);
-  bool ClassAgrees() const;
+  bool ClassAgrees(const framework::Cycle& cycle) const;
   bool Gated(const framework::Cycle& cycle, const cluster::Pod& pod, PodResult* result) const;
   void ReportPreFilter(const framework::Cycle& cycle, PodResult* result) const;
   void ReportFilter(framework::Cycle& cycle, PodResult* result);
@@ -55,6 +55,7 @@ class Replay {
   std::optional<framework::ClassAnswer> class_answer_;
   framework::NodeSet class_feasible_;
   framework::NodeSet class_best_;
+  framework::VerdictTable class_verdicts_;
   std::vector<cluster::PodId> pods_;
 };
 

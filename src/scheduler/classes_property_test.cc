@@ -1,6 +1,7 @@
 // Deciding from classes of pods gives the decisions of looking at every node: the same random
 // history of a cluster is lived through side by side, once without classes, once with a class for
-// every pod, once with classes where they pay, and every decision is compared.
+// every pod, once with classes where they pay, and every decision is compared. So is every
+// preemption: the first way dry-runs each node each time.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "config/config.h"
 #include "framework/class_cache.h"
 #include "framework/post_filter.h"
+#include "plugins/default_preemption/default_preemption.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
 
@@ -37,6 +39,11 @@ struct Lab {
     profiles = std::make_unique<ProfileSet>(std::move(*made));
     cycle = profiles->CycleFor("default-scheduler");
     cycle->classes().set_eager(eager);
+    for (const auto& served : cycle->profile().post_filter) {
+      auto* found = dynamic_cast<plugins::default_preemption::DefaultPreemption*>(served.plugin);
+      if (found != nullptr) preemption = found;
+    }
+    preemption->set_reuse(classes);
   }
 
   // Everything a caller can see of a decision, in words.
@@ -51,6 +58,9 @@ struct Lab {
       line += framework::FitErrorMessage(*cycle, decision.diagnosis);
       for (const std::string& plugin : decision.diagnosis.unschedulable_plugins)
         line += " " + plugin;
+      decision.diagnosis.rejected.ForEach([&](cluster::NodeIndex n) {
+        line += fmt::format(" {}:{:x}", n, cycle->verdicts()[n].Packed());
+      });
     }
     return line;
   }
@@ -74,6 +84,7 @@ struct Lab {
   cluster::Cluster cluster;
   std::unique_ptr<ProfileSet> profiles;
   framework::Cycle* cycle = nullptr;
+  plugins::default_preemption::DefaultPreemption* preemption = nullptr;
   Algorithm algorithm;
   Decision decision;
 };
@@ -99,6 +110,8 @@ class History {
   uint64_t Answers() const { return labs_[1]->cycle->classes().statistics().answers; }
   uint64_t RowsSeen() const { return labs_[1]->cycle->classes().statistics().rows; }
   uint64_t LazyAnswers() const { return labs_[2]->cycle->classes().statistics().answers; }
+  uint64_t NowhereAnswers() const { return nowhere_; }
+  uint64_t VictimsReused() const { return labs_[1]->preemption->known().statistics().reused; }
 
  private:
   bool OneIn(uint64_t n) { return random_.Below(n) == 0; }
@@ -228,6 +241,9 @@ class History {
       case 10:
         ToggleNomination();
         break;
+      case 11:
+        if (OneIn(4)) SetBudget();
+        break;
       default:
         Schedule();
     }
@@ -258,6 +274,7 @@ class History {
     pod.metadata.uid = First().GetPod(id).uid;
     pod.spec.node_name = First().GetPod(id).node_name;
     if (OneIn(2)) pod.metadata.deletion_timestamp.emplace();
+    Start(pod);
     Everywhere([&](Lab& lab) { lab.cluster.UpdatePod(id, pod); });
   }
 
@@ -265,6 +282,7 @@ class History {
     api::Pod pod = NewPod();
     pod.spec.node_name = Of("n", static_cast<uint64_t>(next_node_) + 2);  // perhaps not there
     placed_.push_back(pod.metadata.uid);
+    Start(pod);
     Everywhere([&](Lab& lab) { lab.cluster.AddPod(pod); });
   }
 
@@ -282,6 +300,22 @@ class History {
                     "{{'app':'{}'}}}}}}",
                     Of("s", 2), Of("a", 3)));
     Everywhere([&](Lab& lab) { lab.cluster.MutableObjects().services.Set(object); });
+  }
+
+  void SetBudget() {
+    auto object = FromText<api::PodDisruptionBudget>(
+        fmt::format("{{'metadata':{{'name':'{}','namespace':'ns'}},'spec':{{'selector':"
+                    "{{'matchLabels':{{'app':'{}'}}}}}}}}",
+                    Of("b", 2), Of("a", 3)));
+    object.status.disruptions_allowed = static_cast<int32_t>(random_.Below(3));
+    Everywhere([&](Lab& lab) { lab.cluster.MutableObjects().pod_disruption_budgets.Set(object); });
+  }
+
+  // Placed pods have started some time, or not yet.
+  void Start(api::Pod& pod) {
+    if (OneIn(3)) return;
+    pod.status.start_time = api::Time::FromUnixNano(
+        (1'700'000'000 + static_cast<int64_t>(random_.Below(5))) * 1'000'000'000);
   }
 
   void ToggleNomination() {
@@ -330,6 +364,7 @@ class History {
       EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
       if (actual != expected) return false;
       if (!labs_[i]->decision.from_class) continue;
+      if (labs_[i]->decision.outcome == Outcome::kUnschedulable) ++nowhere_;
       cluster::NodeSet feasible;
       cluster::NodeSet best;
       labs_[i]->cycle->classes().List(&feasible, &best);
@@ -347,12 +382,15 @@ class History {
   PodId nominated_ = cluster::kNoPod;
   int next_node_ = 0;
   int next_pod_ = 0;
+  uint64_t nowhere_ = 0;
 };
 
 TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
   uint64_t answers = 0;
   uint64_t rows = 0;
   uint64_t lazy = 0;
+  uint64_t nowhere = 0;
+  uint64_t reused = 0;
   const char* more = std::getenv("BERTH_SEEDS");  // for a longer look
   const uint64_t seeds = more == nullptr ? 120 : std::strtoull(more, nullptr, 10);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -363,11 +401,15 @@ TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
     answers += history.Answers();
     rows += history.RowsSeen();
     lazy += history.LazyAnswers();
+    nowhere += history.NowhereAnswers();
+    reused += history.VictimsReused();
   }
   // The comparison means something only if classes are used, kept and caught up.
   EXPECT_GT(answers, 40 * seeds);
   EXPECT_GT(rows, 40 * seeds);
   EXPECT_GT(lazy, 8 * seeds);
+  EXPECT_GT(nowhere, 8 * seeds);
+  EXPECT_GT(reused, 8 * seeds);
 }
 
 }  // namespace

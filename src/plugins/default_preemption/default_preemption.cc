@@ -1,9 +1,8 @@
 #include "plugins/default_preemption/default_preemption.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -27,51 +26,78 @@ Code CodeOf(const Cycle& cycle, const framework::Diagnosis& diagnosis, NodeIndex
 }
 
 // Nodes where removing pods may help, in kube-scheduler's order.
-std::vector<NodeIndex> PotentialNodes(const Cycle& cycle, const Cluster& cluster,
-                                      const framework::Diagnosis& diagnosis) {
-  std::vector<NodeIndex> nodes;
-  for (const NodeIndex n : cluster.NodeOrder()) {
-    if (CodeOf(cycle, diagnosis, n) == Code::kUnschedulable) nodes.push_back(n);
+void PotentialNodes(const Cycle& cycle, const Cluster& cluster,
+                    const framework::Diagnosis& diagnosis, std::vector<NodeIndex>* nodes) {
+  nodes->clear();
+  // Often all nodes are refused alike.
+  size_t counted = 0;
+  size_t helpful = 0;
+  for (const auto& [verdict, count] : diagnosis.counted) {
+    counted += count;
+    if (verdict.code == Code::kUnschedulable) helpful += count;
   }
-  return nodes;
+  const auto order = cluster.NodeOrder();
+  if (counted == order.size() && helpful == 0) return;
+  if (counted == order.size() && helpful == counted) {
+    nodes->assign(order.begin(), order.end());
+    return;
+  }
+  for (const NodeIndex n : order) {
+    if (CodeOf(cycle, diagnosis, n) == Code::kUnschedulable) nodes->push_back(n);
+  }
 }
 
-// How many nodes are no candidates for which reason. Text is made once per distinct verdict.
+// How many nodes are no candidates for which reason. Text is made once per distinct verdict, when
+// it is wanted.
 class Refusals {
  public:
   explicit Refusals(const Cycle& cycle) : cycle_(cycle) {}
 
   void Add(const NoCandidate& why) {
-    ++total_;
     if (why.no_victims) {
-      ++counts_[std::string(kNoVictims)];
+      ++no_victims_;
       return;
     }
-    auto& reasons = texts_[why.verdict.Packed()];
-    if (reasons.empty()) reasons = cycle_.Reasons(why.verdict);
-    for (const std::string& reason : reasons) ++counts_[reason];
-    if (why.verdict.code == Code::kError)
-      errors_.push_back(fmt::format("{}", fmt::join(reasons, ", ")));
+    const uint64_t key = why.verdict.Packed();
+    if (last_ == nullptr || last_->first.Packed() != key) {
+      last_ = &distinct_[key];
+      last_->first = why.verdict;
+    }
+    ++last_->second;
   }
 
-  const std::vector<std::string>& Errors() const { return errors_; }
+  // Distinct ones, in order.
+  std::vector<std::string> Errors() const {
+    std::set<std::string> errors;
+    for (const auto& [key, entry] : distinct_) {
+      if (entry.first.code != Code::kError) continue;
+      errors.insert(fmt::format("{}", fmt::join(cycle_.Reasons(entry.first), ", ")));
+    }
+    return {errors.begin(), errors.end()};
+  }
 
   // "0/N nodes are available: …"
-  std::string Message(size_t all_nodes) {
-    if (total_ < all_nodes) counts_[std::string(kNotHelpful)] += all_nodes - total_;
+  std::string Message(size_t all_nodes) const {
+    std::map<std::string, size_t> counts;
+    size_t total = no_victims_;
+    if (no_victims_ > 0) counts[std::string(kNoVictims)] = no_victims_;
+    for (const auto& [key, entry] : distinct_) {
+      for (const std::string& reason : cycle_.Reasons(entry.first)) counts[reason] += entry.second;
+      total += entry.second;
+    }
+    if (total < all_nodes) counts[std::string(kNotHelpful)] += all_nodes - total;
     std::vector<std::string> parts;
-    for (const auto& [reason, count] : counts_)
-      parts.push_back(fmt::format("{} {}", count, reason));
+    for (const auto& [reason, count] : counts) parts.push_back(fmt::format("{} {}", count, reason));
     std::sort(parts.begin(), parts.end());
     return fmt::format("0/{} nodes are available: {}.", all_nodes, fmt::join(parts, ", "));
   }
 
  private:
+  using Entry = std::pair<framework::Verdict, size_t>;
   const Cycle& cycle_;
-  size_t total_ = 0;
-  std::map<uint64_t, std::vector<std::string>> texts_;
-  std::map<std::string, size_t> counts_;
-  std::vector<std::string> errors_;
+  size_t no_victims_ = 0;
+  std::map<uint64_t, Entry> distinct_;
+  Entry* last_ = nullptr;  // neighbours are often refused alike
 };
 
 Status ToStatus(const Cycle& cycle, const NoCandidate& why) {
@@ -83,22 +109,8 @@ Status ToStatus(const Cycle& cycle, const NoCandidate& why) {
   return status;
 }
 
-// When the most important victims of a candidate started, the earliest of them. Not started: now.
-int64_t EarliestStart(const Cluster& cluster, const Candidate& candidate) {
-  const int32_t highest = cluster.GetPod(candidate.victims.front()).shape->priority;
-  int64_t earliest = std::numeric_limits<int64_t>::max();
-  for (const cluster::PodId id : candidate.victims) {
-    const cluster::Pod& pod = cluster.GetPod(id);
-    if (pod.shape->priority != highest || pod.start_time.IsZero()) continue;
-    earliest = std::min(earliest, pod.start_time.UnixNano());
-  }
-  return earliest;
-}
-
-// Several errors as kube-scheduler prints them together, duplicates dropped.
-std::string JoinedErrors(std::vector<std::string> errors) {
-  std::sort(errors.begin(), errors.end());
-  errors.erase(std::unique(errors.begin(), errors.end()), errors.end());
+// Several errors as kube-scheduler prints them together.
+std::string JoinedErrors(const std::vector<std::string>& errors) {
   if (errors.size() == 1) return errors.front();
   return fmt::format("[{}]", fmt::join(errors, ", "));
 }
@@ -106,38 +118,15 @@ std::string JoinedErrors(std::vector<std::string> errors) {
 }  // namespace
 
 std::vector<size_t> LeastHarmful(const Cluster& cluster, const std::vector<Candidate>& candidates) {
-  using Measure = std::function<int64_t(const Candidate&)>;  // higher is better
-  const Measure measures[] = {
-      [](const Candidate& c) { return -c.pdb_violations; },
-      [&](const Candidate& c) {
-        return -int64_t{cluster.GetPod(c.victims.front()).shape->priority};
-      },
-      [&](const Candidate& c) {
-        // Shifted so that every victim counts, those of negative priority too.
-        int64_t sum = 0;
-        for (const cluster::PodId id : c.victims) {
-          sum += int64_t{cluster.GetPod(id).shape->priority} + (int64_t{1} << 31);
-        }
-        return -sum;
-      },
-      [](const Candidate& c) { return -static_cast<int64_t>(c.victims.size()); },
-      [&](const Candidate& c) { return EarliestStart(cluster, c); },
-  };
-  std::vector<size_t> best(candidates.size());
-  for (size_t i = 0; i < best.size(); ++i) best[i] = i;
-  for (const Measure& measure : measures) {
-    if (best.size() <= 1) break;
-    int64_t highest = std::numeric_limits<int64_t>::min();
-    std::vector<size_t> kept;
-    for (const size_t i : best) {
-      const int64_t value = measure(candidates[i]);
-      if (value > highest) {
-        highest = value;
-        kept.clear();
-      }
-      if (value == highest) kept.push_back(i);
+  std::vector<size_t> best;
+  Harm least;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Harm harm = HarmOf(cluster, candidates[i]);
+    if (best.empty() || harm < least) {
+      best.clear();
+      least = harm;
     }
-    best = std::move(kept);
+    if (harm == least) best.push_back(i);
   }
   return best;
 }
@@ -171,7 +160,8 @@ DefaultPreemption::Report DefaultPreemption::Evaluate(Cycle& cycle, Cluster& clu
   if (!NotEligible(cycle, cluster, diagnosis).empty()) return report;
   budgets_.Refresh(cluster);
   DryRun dry_run(cycle, cluster, budgets_);
-  for (const NodeIndex n : PotentialNodes(cycle, cluster, diagnosis)) {
+  PotentialNodes(cycle, cluster, diagnosis, &nodes_);
+  for (const NodeIndex n : nodes_) {
     Candidate candidate;
     NoCandidate why;
     if (dry_run.SelectVictims(n, &candidate, &why)) {
@@ -187,40 +177,58 @@ DefaultPreemption::Report DefaultPreemption::Evaluate(Cycle& cycle, Cluster& clu
 Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
                                      const framework::Diagnosis& diagnosis,
                                      framework::PostFilterResult* result) {
-  std::vector<Candidate> candidates;
-  Status status = FindCandidates(cycle, cluster, diagnosis, &candidates, result);
-  return status.Ok() ? PickCandidate(cluster, candidates, result) : status;
+  Status status = Find(cycle, cluster, diagnosis, result);
+  if (!status.Ok()) return status;
+  // As PickCandidate does, from what is known of each already.
+  least_.clear();
+  for (const Finding* finding : found_) {
+    if (!least_.empty() && finding->harm > least_.front()->harm) continue;
+    if (!least_.empty() && finding->harm < least_.front()->harm) least_.clear();
+    least_.push_back(finding);
+  }
+  Propose(cluster, least_[random_.Below(least_.size())]->candidate, result);
+  return {};
 }
 
 Status DefaultPreemption::FindCandidates(Cycle& cycle, Cluster& cluster,
                                          const framework::Diagnosis& diagnosis,
                                          std::vector<Candidate>* candidates,
                                          framework::PostFilterResult* result) {
+  Status status = Find(cycle, cluster, diagnosis, result);
+  for (const Finding* finding : found_) candidates->push_back(finding->candidate);
+  return status;
+}
+
+// Candidates are in found_ until the next call.
+Status DefaultPreemption::Find(Cycle& cycle, Cluster& cluster,
+                               const framework::Diagnosis& diagnosis,
+                               framework::PostFilterResult* result) {
+  found_.clear();
   if (const std::string why = NotEligible(cycle, cluster, diagnosis); !why.empty()) {
     return Status::Unschedulable("preemption: " + why);
   }
-  const std::vector<NodeIndex> nodes = PotentialNodes(cycle, cluster, diagnosis);
+  PotentialNodes(cycle, cluster, diagnosis, &nodes_);
   Refusals refusals(cycle);
-  if (!nodes.empty()) {
+  if (!nodes_.empty()) {
     budgets_.Refresh(cluster);
-    const size_t wanted = CandidatesWanted(nodes.size());
-    const size_t offset = random_.Below(nodes.size());
-    DryRun dry_run(cycle, cluster, budgets_);
+    const size_t wanted = CandidatesWanted(nodes_.size());
+    const size_t offset = random_.Below(nodes_.size());
+    KnownVictims::Search search(known_, cycle, cluster, budgets_);
     bool harmless = false;  // some candidate breaks no budget
-    for (size_t i = 0; i < nodes.size() && !(harmless && candidates->size() >= wanted); ++i) {
-      Candidate candidate;
-      NoCandidate why;
-      if (dry_run.SelectVictims(nodes[(offset + i) % nodes.size()], &candidate, &why)) {
-        harmless = harmless || candidate.pdb_violations == 0;
-        candidates->push_back(std::move(candidate));
+    for (size_t i = 0; i < nodes_.size() && !(harmless && found_.size() >= wanted); ++i) {
+      const size_t at = offset + i;
+      const Finding& finding = search.LookAt(nodes_[at < nodes_.size() ? at : at - nodes_.size()]);
+      if (finding.is_candidate) {
+        harmless = harmless || finding.candidate.pdb_violations == 0;
+        found_.push_back(&finding);
       } else {
-        refusals.Add(why);
+        refusals.Add(finding.why);
       }
     }
   }
-  if (!candidates->empty()) return {};
-  if (!refusals.Errors().empty()) {
-    return Status::Error("preemption: " + JoinedErrors(refusals.Errors()));
+  if (!found_.empty()) return {};
+  if (const auto errors = refusals.Errors(); !errors.empty()) {
+    return Status::Error("preemption: " + JoinedErrors(errors));
   }
   result->nomination = framework::PostFilterResult::Nomination::kClear;
   return Status::Unschedulable("preemption: " + refusals.Message(diagnosis.num_all_nodes));
@@ -233,11 +241,15 @@ Status DefaultPreemption::PickCandidate(const Cluster& cluster,
     return Status::Unschedulable("preemption: no candidate node for preemption");
   }
   const std::vector<size_t> best = LeastHarmful(cluster, candidates);
-  const Candidate& chosen = candidates[best[random_.Below(best.size())]];
+  Propose(cluster, candidates[best[random_.Below(best.size())]], result);
+  return {};
+}
+
+void DefaultPreemption::Propose(const Cluster& cluster, const Candidate& chosen,
+                                framework::PostFilterResult* result) {
   result->nomination = framework::PostFilterResult::Nomination::kSet;
   result->nominated_node = cluster.NodeName(chosen.node);
   result->victims = chosen.victims;
-  return {};
 }
 
 Status DefaultPreemption::ReviewFailed(std::string_view why) const {

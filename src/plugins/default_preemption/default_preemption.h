@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
-#include "plugins/default_preemption/dry_run.h"
+#include "plugins/default_preemption/known_victims.h"
 
 namespace berth::plugins::default_preemption {
 
@@ -66,12 +66,25 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
   static std::string NotEligible(const framework::Cycle& cycle, const cluster::Cluster& cluster,
                                  const framework::Diagnosis& diagnosis);
 
+  const KnownVictims& known() const { return known_; }
+  // For tests: off, every node is dry-run every time.
+  void set_reuse(bool reuse) { known_.set_enabled(reuse); }
+
  private:
+  framework::Status Find(framework::Cycle& cycle, cluster::Cluster& cluster,
+                         const framework::Diagnosis& diagnosis,
+                         framework::PostFilterResult* result);
   size_t CandidatesWanted(size_t nodes) const;
+  static void Propose(const cluster::Cluster& cluster, const Candidate& chosen,
+                      framework::PostFilterResult* result);
 
   config::DefaultPreemptionArgs args_;
   Random random_;
   DisruptionBudgets budgets_;
+  KnownVictims known_;
+  std::vector<const Finding*> found_;      // candidates, in known_
+  std::vector<const Finding*> least_;      // scratch
+  std::vector<cluster::NodeIndex> nodes_;  // scratch
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

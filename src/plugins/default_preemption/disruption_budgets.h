@@ -15,6 +15,8 @@ class DisruptionBudgets {
  public:
   // Takes up the budgets of the cluster if they have changed.
   void Refresh(const cluster::Cluster& cluster);
+  // Changes with them.
+  uint64_t Generation() const { return generation_; }
 
   // Splits `pods` (most important first) into those beyond some budget and the others, both in
   // order. Each pod uses up one disruption of every budget that covers it.

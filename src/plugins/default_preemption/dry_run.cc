@@ -19,6 +19,15 @@ bool DryRun::SelectVictims(cluster::NodeIndex node, Candidate* candidate, NoCand
   node_ = node;
   failed_ = false;
   removed_.clear();
+  const int32_t priority = cycle_.context().shape.priority;
+  potential_.clear();
+  for (const PodId id : cluster_.Record(node_).pods) {
+    if (cluster_.GetPod(id).shape->priority < priority) potential_.push_back(id);
+  }
+  if (potential_.empty()) {
+    why->no_victims = true;
+    return false;
+  }
   const cluster::Cluster::SavedNode saved = cluster_.SaveNode(node);
   const framework::Verdict before = cycle_.verdicts()[node];
   const bool found = Select(candidate, why);
@@ -29,16 +38,7 @@ bool DryRun::SelectVictims(cluster::NodeIndex node, Candidate* candidate, NoCand
 }
 
 bool DryRun::Select(Candidate* candidate, NoCandidate* why) {
-  const int32_t priority = cycle_.context().shape.priority;
-  std::vector<PodId> potential;
-  for (const PodId id : cluster_.Record(node_).pods) {
-    if (cluster_.GetPod(id).shape->priority < priority) potential.push_back(id);
-  }
-  if (potential.empty()) {
-    why->no_victims = true;
-    return false;
-  }
-  for (const PodId id : potential) {
+  for (const PodId id : potential_) {
     if (!Remove(id)) break;
   }
   if (failed_ || !framework::FeasibleWithNominated(cycle_, cluster_, node_)) {
@@ -48,10 +48,10 @@ bool DryRun::Select(Candidate* candidate, NoCandidate* why) {
   const auto more_important = [&](PodId a, PodId b) {
     return MoreImportant(cluster_.GetPod(a), cluster_.GetPod(b));
   };
-  std::stable_sort(potential.begin(), potential.end(), more_important);
+  std::stable_sort(potential_.begin(), potential_.end(), more_important);
   std::vector<PodId> violating;
   std::vector<PodId> others;
-  budgets_.Split(cluster_, potential, &violating, &others);
+  budgets_.Split(cluster_, potential_, &violating, &others);
   candidate->node = node_;
   candidate->victims.clear();
   candidate->pdb_violations = 0;

@@ -47,6 +47,7 @@ class DryRun {
   const DisruptionBudgets& budgets_;
   cluster::NodeIndex node_ = cluster::kNoNode;
   std::vector<std::pair<cluster::PodId, bool>> removed_;  // with Pod::assumed
+  std::vector<cluster::PodId> potential_;                 // victims
   bool failed_ = false;                                   // a plugin could not follow
 };
 

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-e2e bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-compare bench-e2e bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -49,6 +49,9 @@ format: deps ## rewrite files in house format
 
 bench: build ## decisions per second, berth-bench's standard set
 	@build/bin/berth-bench --workload all
+
+bench-compare: build ## berth's cycles beside kube-scheduler's, both in process, with ratios (BENCH="--workload basic")
+	@bench/compare/run $(BENCH)
 
 bench-e2e: build ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
 	@bench/e2e/run $(BENCH)

@@ -1,0 +1,123 @@
+"""Measures the scheduling cycles of kube-scheduler and of berth, one workload after the other.
+
+For every workload kube-scheduler is measured with its default (it stops looking when it has found
+enough nodes) and with all nodes scored, and berth with all nodes scored, one right after the other,
+so that what else the machine does hits all three. Times are medians per pod in microseconds; CPU is
+that of all threads, garbage collection included, divided by the pods. berth gets more pods because
+a pod of it is too short to time one by one.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+WORKLOADS = [
+    "basic",
+    "nodeaffinity",
+    "podaffinity",
+    "podantiaffinity",
+    "preferred-podaffinity",
+    "preferred-podantiaffinity",
+    "topologyspread",
+    "preferred-topologyspread",
+    "csi-pvs",
+    "preemption",
+    "dra",
+    "secrets",
+    "intree-pvs",
+    "podaffinity-ns",
+    "podantiaffinity-ns",
+    "preferred-podaffinity-ns",
+    "preferred-podantiaffinity-ns",
+    "default-topologyspread",
+    "mixed",
+    "churn",
+    "unschedulable",
+    "gated",
+    "daemonset",
+]
+
+
+def measured(command, workload, nodes, pods, percentage):
+    """One run; berth-bench and the peer take the same flags and print the same figures."""
+    flags = [f"--workload={workload}", f"--nodes={nodes}", f"--pods={pods}"]
+    done = subprocess.run(
+        [*command, *flags, f"--percentage={percentage}"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return json.loads(done.stdout)
+
+
+def middle(runs, figure):
+    return statistics.median(run[figure] for run in runs)
+
+
+def compare(workload, args):
+    kube = [str(args.kube)]
+    berth = [str(args.berth), "--json"]
+    rows = {"sampled": [], "all": [], "berth": []}
+    for _ in range(args.repeat):
+        rows["sampled"].append(measured(kube, workload, args.nodes, args.pods, 0))
+        rows["all"].append(measured(kube, workload, args.nodes, args.pods, 100))
+        rows["berth"].append(measured(berth, workload, args.nodes, args.berth_pods, 100))
+    result = {"workload": workload}
+    for who, runs in rows.items():
+        result[who] = {figure: middle(runs, figure) for figure in ("p50_us", "mean_us", "cpu_us")}
+        failed = sum(run["failed"] for run in runs) / sum(run["pods"] for run in runs)
+        result[who]["failed"] = failed
+    return result
+
+
+def text_of(result):
+    sampled, everything, own = result["sampled"], result["all"], result["berth"]
+
+    def times(of, figure):
+        return f"{of[figure] / own[figure]:,.0f}"
+
+    cells = [
+        f"`{result['workload']}`",
+        f"{sampled['p50_us']:,.0f}",
+        f"{everything['p50_us']:,.0f}",
+        f"{own['p50_us']:,.1f}",
+        times(sampled, "p50_us"),
+        times(everything, "p50_us"),
+        times(sampled, "cpu_us"),
+        times(everything, "cpu_us"),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+HEAD = """\
+| workload | kube-scheduler, its sampling, µs | all nodes, µs | berth, all nodes, µs \
+| times: sampling | all nodes | times, CPU: sampling | all nodes |
+|---|---:|---:|---:|---:|---:|---:|---:|"""
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--workload", default="all", help="names separated by commas, or all")
+    parser.add_argument("--nodes", type=int, default=5000)
+    parser.add_argument("--pods", type=int, default=60, help="of kube-scheduler (default 60)")
+    parser.add_argument("--berth-pods", type=int, default=3000, help="default 3000")
+    parser.add_argument("--repeat", type=int, default=1, help="take the medians of so many runs")
+    parser.add_argument("--berth", type=pathlib.Path, default=REPOSITORY / "build/bin/berth-bench")
+    parser.add_argument("--kube", type=pathlib.Path, default=REPOSITORY / "build/kube-cycles")
+    parser.add_argument("--json", action="store_true", help="one object per workload")
+    args = parser.parse_args()
+    chosen = WORKLOADS if args.workload == "all" else args.workload.split(",")
+    if not args.json:
+        print(HEAD, flush=True)
+    for workload in chosen:
+        result = compare(workload, args)
+        print(json.dumps(result) if args.json else text_of(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+)
+
+const measuredPreemption = "MeasuredPreemption"
+
+// victims stands in for the deletion of victims: DefaultPreemption searches as always, and nobody is asked to go. So the
+// search alone is measured.
+type victims struct {
+	mutex sync.Mutex
+	pods  []*v1.Pod
+}
+
+func (v *victims) useIn(profile *schedulerapi.KubeSchedulerProfile) {
+	enabled := profile.Plugins.MultiPoint.Enabled
+	for i := range enabled {
+		if enabled[i].Name == names.DefaultPreemption {
+			enabled[i].Name = measuredPreemption
+		}
+	}
+}
+
+type quietPreemption struct {
+	*defaultpreemption.DefaultPreemption
+}
+
+func (quietPreemption) Name() string { return measuredPreemption }
+
+func (v *victims) newPlugin(ctx context.Context, _ apiruntime.Object, handle framework.Handle) (framework.Plugin, error) {
+	gates := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
+	gates.EnableAsyncPreemption = false
+	args := &schedulerapi.DefaultPreemptionArgs{MinCandidateNodesPercentage: 10, MinCandidateNodesAbsolute: 100}
+	plugin, err := defaultpreemption.New(ctx, args, handle, gates)
+	if err != nil {
+		return nil, err
+	}
+	plugin.Evaluator.PreemptPod = func(_ context.Context, _ preemption.Candidate, _, victim *v1.Pod, _ string) error {
+		v.mutex.Lock()
+		defer v.mutex.Unlock()
+		v.pods = append(v.pods, victim)
+		return nil
+	}
+	return quietPreemption{plugin}, nil
+}

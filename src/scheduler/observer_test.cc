@@ -125,10 +125,9 @@ TEST_F(ObserverTest, APodThatFitsNowhereIsNotScoredByItsClassEither) {
     told_.points.clear();
     ASSERT_TRUE(engine_->Step());
   }
-  EXPECT_THAT(told_.points,
-              ElementsAre("cycle of default-scheduler", "PreFilter Success", "PreScore Success",
-                          "Filter Success", "started over", "Filter Success",
-                          "PostFilter Unschedulable", "algorithm"));
+  EXPECT_THAT(told_.points, ElementsAre("cycle of default-scheduler", "PreFilter Success",
+                                        "PreScore Success", "Filter Success", "started over",
+                                        "Filter Success", "PostFilter Unschedulable", "algorithm"));
 }
 
 TEST_F(ObserverTest, ADecisionFromAClassHasTheSamePoints) {

@@ -29,10 +29,12 @@ DecisionLog::DecisionLog(const DecisionLogOptions& options)
   options_.moves = std::bit_ceil(std::max<size_t>(options.moves, 1));
 }
 
-uint64_t DecisionLog::Append(std::string_view namespace_, std::string_view name,
-                             std::string_view uid) {
+// Part of every decision, so it is made part of its caller.
+[[gnu::always_inline]] inline uint64_t DecisionLog::Append(std::string_view namespace_,
+                                                           std::string_view name,
+                                                           std::string_view uid) {
   const size_t size = namespace_.size() + name.size() + uid.size();
-  while (text_end_ + size > text_.size() && text_.size() < options_.decisions * kTextPerDecision) {
+  while (text_.size() < options_.decisions * kTextPerDecision && text_end_ + size > text_.size()) {
     text_.resize(text_.size() * 2);
   }
   const size_t mask = text_.size() - 1;
@@ -40,16 +42,16 @@ uint64_t DecisionLog::Append(std::string_view namespace_, std::string_view name,
   if ((text_end_ & mask) + size > text_.size()) text_end_ = (text_end_ | mask) + 1;
   const uint64_t at = text_end_;
   char* to = text_.data() + (at & mask);
-  for (const std::string_view part : {namespace_, name, uid}) {
-    std::memcpy(to, part.data(), part.size());
-    to += part.size();
-  }
+  std::memcpy(to, namespace_.data(), namespace_.size());
+  std::memcpy(to + namespace_.size(), name.data(), name.size());
+  std::memcpy(to + namespace_.size() + name.size(), uid.data(), uid.size());
   text_end_ += size;
   return at;
 }
 
-Attempt& DecisionLog::Begin(const cluster::Pod& pod, uint8_t profile, int32_t attempt,
-                            int64_t now_ns, uint64_t changes) {
+[[gnu::always_inline]] inline Attempt& DecisionLog::Begin(const cluster::Pod& pod, uint8_t profile,
+                                                          int32_t attempt, int64_t now_ns,
+                                                          uint64_t changes) {
   if (next_ >= attempts_.size() && attempts_.size() < options_.decisions) {
     attempts_.resize(attempts_.size() * 2);
   }

@@ -5,6 +5,7 @@
 #include "api/image_name.h"
 #include "api/json.h"
 #include "api/pod_requests.h"
+#include "cluster/common_key.h"
 #include "cluster/resources.h"
 #include "cluster/volume_use.h"
 
@@ -194,10 +195,20 @@ api::Pod SchedulingParts(const api::Pod& pod) {
   return kept;
 }
 
-}  // namespace
+void WriteClaims(const api::PodSpec& spec, KeyWriter& key) {
+  for (const auto& claim : spec.resource_claims) {
+    key.Text("C");
+    key.Json(claim);
+  }
+  for (const api::Volume& volume : spec.volumes) {
+    if (!IsSchedulingVolume(volume)) continue;
+    key.Text("V");
+    key.Json(volume);
+  }
+}
 
-void AppendShapeKey(const api::Pod& pod, std::string* out) {
-  KeyWriter key(out);
+// `claims`: with the volumes and claims of the pod.
+void WriteShape(const api::Pod& pod, bool claims, KeyWriter& key) {
   const api::PodSpec& spec = pod.spec;
   key.Text(pod.metadata.namespace_);
   key.Map(pod.metadata.labels);
@@ -229,15 +240,7 @@ void AppendShapeKey(const api::Pod& pod, std::string* out) {
     key.Text("R");
     key.Json(*spec.resources);
   }
-  for (const auto& claim : spec.resource_claims) {
-    key.Text("C");
-    key.Json(claim);
-  }
-  for (const api::Volume& volume : spec.volumes) {
-    if (!IsSchedulingVolume(volume)) continue;
-    key.Text("V");
-    key.Json(volume);
-  }
+  if (claims) WriteClaims(spec, key);
   if (const auto* owner = SpreadingController(pod)) {
     key.Text("O");
     for (const std::string* part : {&owner->api_version, &owner->kind, &owner->name})
@@ -245,6 +248,18 @@ void AppendShapeKey(const api::Pod& pod, std::string* out) {
   }
   key.Text("S");
   WriteStatus(pod.status, key);
+}
+
+}  // namespace
+
+void AppendShapeKey(const api::Pod& pod, std::string* out) {
+  KeyWriter key(out);
+  WriteShape(pod, /*claims=*/true, key);
+}
+
+void AppendCommonKey(const api::Pod& pod, std::string* out) {
+  KeyWriter key(out);
+  WriteShape(pod, /*claims=*/false, key);
 }
 
 PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/common_key.h"
 #include "cluster/resources.h"
 #include "cluster/shape_table.h"
 #include "cluster/test_builders.h"
@@ -193,6 +194,26 @@ TEST(PodShape, PartsDoNotRunIntoEachOther) {
   api::Pod f = MakePod("p");
   f.status.conditions.emplace_back().type = "PodResizePending";
   EXPECT_NE(KeyOf(e), KeyOf(f));
+}
+
+TEST(CommonKey, LeavesOutClaimsAndNothingElse) {
+  const auto key_of = [](const api::Pod& pod) {
+    std::string key;
+    AppendCommonKey(pod, &key);
+    return key;
+  };
+  const auto with = [](const std::string& claim) {
+    MakePod pod("p");
+    pod.Volume("{'name':'v','persistentVolumeClaim':{'claimName':'" + claim + "'}}");
+    pod.Get().spec.resource_claims.push_back(
+        FromText<api::PodResourceClaim>("{'name':'c','resourceClaimName':'" + claim + "'}"));
+    return pod;
+  };
+  EXPECT_EQ(key_of(with("a")), key_of(with("b")));
+  EXPECT_EQ(key_of(with("a")), key_of(MakePod("p")));
+  EXPECT_NE(key_of(with("a")), key_of(with("a").Label("app", "web")));
+  EXPECT_NE(key_of(with("a")), key_of(with("a").Requests("cpu", "1")));
+  EXPECT_NE(KeyOf(with("a")), KeyOf(with("b")));
 }
 
 TEST(PodShape, CompilesWhatPluginsRead) {

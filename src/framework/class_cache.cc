@@ -10,14 +10,9 @@ namespace berth::framework {
 namespace {
 
 constexpr uint32_t kOnNodeItself = kOnNodeObject | kOnNodePods;
+constexpr uint32_t kOnClaims = kOnVolumes | kOnDevices;
 constexpr size_t kWordBits = NodeSet::kWordBits;
 
-// A class is made for the second pod of a shape: making one costs more than deciding without.
-constexpr uint32_t kFirstWait = 1;
-// A class that has to be made anew before it gave this many answers was not worth it; the next one
-// is put off twice as long.
-constexpr uint32_t kWorthAnswers = 8;
-constexpr uint32_t kLongestWait = 1024;
 // With more cells than one in so many rows, looking at all rows is as fast.
 constexpr size_t kRowsPerCell = 16;
 constexpr size_t kFewCells = 64;
@@ -40,8 +35,10 @@ ClassCache::ClassCache(const Profile& profile, size_t memory_bytes)
     Role& role = roles_.emplace_back();
     role.depends_on = plugin->DependsOn();
     role.aware = dynamic_cast<const ClassAwarePlugin*>(plugin.get());
+    role.claims = dynamic_cast<const ClaimAwarePlugin*>(plugin.get());
     role.by_domain = role.aware != nullptr && (role.depends_on & kOnDomainPods) != 0;
-    role.unknown = role.aware == nullptr && (role.depends_on & ~kOnNodeItself) != 0;
+    role.unknown = (role.aware == nullptr && (role.depends_on & ~kOnNodeItself) != 0) ||
+                   (role.claims == nullptr && (role.depends_on & kOnClaims) != 0);
   }
   skipped_.resize(roles_.size());
 }
@@ -53,6 +50,7 @@ bool ClassCache::SortPlugins(Cycle& cycle) {
   domain_filters_.clear();
   domains_last_ = true;
   aware_.clear();
+  logs_.clear();
   const auto note_aware = [&](uint8_t index) {
     const ClassAwarePlugin* aware = roles_[index].aware;
     if (aware == nullptr) return;
@@ -68,6 +66,8 @@ bool ClassCache::SortPlugins(Cycle& cycle) {
     domains_last_ = domains_last_ && (role.by_domain || domain_filters_.empty());
     (role.by_domain ? domain_filters_ : local_filters_).push_back(served);
     note_aware(served.index);
+    if (role.claims == nullptr) continue;
+    if (const cluster::RowLog* log = role.claims->ChangedRows()) logs_.push_back(log);
   }
   if (!SortScorePlugins(cycle)) return false;
   for (const auto* list : {&local_scores_, &normalized_scores_, &domain_scores_}) {
@@ -97,7 +97,8 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
     const auto& [plugin, index, weight] = profile_.score[i];
     const Role& role = roles_[index];
     if (skipped_[index] != 0) continue;
-    if (role.unknown) return false;
+    // What claims mean to a score is not asked for.
+    if (role.unknown || role.claims != nullptr) return false;
     if (role.by_domain) {
       domain_scores_.push_back(i);
     } else {
@@ -118,83 +119,32 @@ bool ClassCache::CollectPremises(Cycle& cycle) {
     for (const size_t i : *scores) premises_.push_back(static_cast<int64_t>(i));
     premises_.push_back(-1);
   }
-  return std::all_of(aware_.begin(), aware_.end(), [&](const auto& served) {
-    return served.plugin->AppendPremises(cycle.context(), cycle.state(served.index), &premises_);
-  });
-}
-
-// --- What is held
-
-ClassCache::Entry& ClassCache::EntryFor(const cluster::PodShape& shape) {
-  if (shape.id >= entries_.size()) entries_.resize(shape.id + size_t{1});
-  Entry& entry = entries_[shape.id];
-  if (entry.serial != shape.serial) {
-    Drop(entry);
-    entry = Entry();
-    entry.serial = shape.serial;
-    entry.wait = kFirstWait;
+  const CycleContext& c = cycle.context();
+  const bool in_key = HasClaims(c.shape);
+  for (const auto& [plugin, index] : aware_) {
+    PluginState* state = cycle.state(index);
+    const ClaimAwarePlugin* claims = in_key ? nullptr : roles_[index].claims;
+    if (claims != nullptr && !claims->AppendClaims(c, state, &premises_)) return false;
+    if (!plugin->AppendPremises(c, state, &premises_)) return false;
   }
-  entry.last_use = ++clock_;
-  return entry;
-}
-
-void ClassCache::Drop(Entry& entry) {
-  if (!entry.nodes) return;
-  entry.nodes.reset();
-  entry.verdicts.reset();
-  memory_used_ -= entry.bytes;
-  entry.bytes = 0;
-  std::erase(held_, static_cast<uint32_t>(&entry - entries_.data()));
-}
-
-// Its class is not good any more: how long to wait until the next one is made.
-void ClassCache::PutOff(Entry& entry) {
-  entry.wait = entry.answers >= kWorthAnswers
-                   ? 0
-                   : std::min(kLongestWait, 2 * std::max(entry.wait, uint32_t{1}));
-  entry.waited = 0;
-}
-
-void ClassCache::LimitMemory(Entry& keep) {
-  const size_t bytes = keep.MemoryBytes();
-  memory_used_ += bytes - keep.bytes;
-  keep.bytes = bytes;
-  while (memory_used_ > memory_limit_ && held_.size() > 1) {
-    Entry* oldest = nullptr;
-    for (const uint32_t id : held_) {
-      Entry& entry = entries_[id];
-      if (&entry == &keep) continue;
-      if (oldest == nullptr || entry.last_use < oldest->last_use) oldest = &entry;
-    }
-    PutOff(*oldest);
-    Drop(*oldest);
-    ++statistics_.evictions;
-  }
+  return true;
 }
 
 // --- Bringing a class up to date
 
 bool ClassCache::Refresh(Cycle& cycle, Entry& entry) {
   const cluster::Cluster& cluster = cycle.context().cluster;
-  const cluster::RowLog& log = cluster.Changes();
   const size_t rows = cluster.Rows();
   if (one_.Capacity() < rows) one_.Resize(rows);
   column_.MakeDense(one_.Words().size() * kWordBits);
-  bool current = entry.nodes != nullptr && entry.premises == premises_ &&
-                 log.Missed(entry.position) <= kFewRows + rows / kScanAdvantage &&
-                 entry.nodes->Cells().size() <= kFewCells + 2 * entry.nodes->LiveCells();
-  if (current) {
-    nodes_ = entry.nodes.get();
-    nodes_->Grow(rows);
-    verdicts_ = entry.verdicts.get();
-    if (verdicts_ != nullptr) verdicts_->Grow(rows);
-    bool plain = true;
-    current = log.ForEachSince(entry.position,
-                               [&](NodeIndex row) { plain = LookAgain(cycle, row) && plain; });
-    current = current && plain;
-  }
+  const bool current = entry.nodes != nullptr && entry.premises == premises_ &&
+                       IsNear(cluster, entry) &&
+                       entry.nodes->Cells().size() <= kFewCells + 2 * entry.nodes->LiveCells() &&
+                       CatchUp(cycle, entry);
   if (!current && !Build(cycle, entry)) return false;
-  entry.position = log.Read();
+  entry.position = cluster.Changes().Read();
+  entry.positions.resize(logs_.size());
+  for (size_t i = 0; i < logs_.size(); ++i) entry.positions[i] = logs_[i]->Read();
   if (entry.nodes->LiveCells() > kFewCells + rows / kRowsPerCell) {
     entry.wait = kLongestWait;
     entry.waited = 0;
@@ -202,6 +152,39 @@ bool ClassCache::Refresh(Cycle& cycle, Entry& entry) {
     return false;
   }
   return true;
+}
+
+// Has so little changed that looking at those rows costs less than looking at all?
+bool ClassCache::IsNear(const cluster::Cluster& cluster, const Entry& entry) const {
+  const uint64_t few = kFewRows + cluster.Rows() / kScanAdvantage;
+  if (cluster.Changes().Missed(entry.position) > few) return false;
+  for (size_t i = 0; i < logs_.size(); ++i) {
+    if (logs_[i]->Missed(entry.positions[i]) > few) return false;
+  }
+  return true;
+}
+
+// Looks at the rows that changed. False: they are not known any more, or a scan must report one.
+bool ClassCache::CatchUp(Cycle& cycle, Entry& entry) {
+  const cluster::Cluster& cluster = cycle.context().cluster;
+  nodes_ = entry.nodes.get();
+  nodes_->Grow(cluster.Rows());
+  verdicts_ = entry.verdicts.get();
+  if (verdicts_ != nullptr) verdicts_->Grow(cluster.Rows());
+  again_.clear();
+  const auto note = [&](NodeIndex row) { again_.push_back(row); };
+  if (!cluster.Changes().ForEachSince(entry.position, note)) return false;
+  for (size_t i = 0; i < logs_.size(); ++i) {
+    if (!logs_[i]->ForEachSince(entry.positions[i], note)) return false;
+  }
+  // A pod that was placed is in all logs.
+  if (!logs_.empty()) {
+    std::sort(again_.begin(), again_.end());
+    again_.erase(std::unique(again_.begin(), again_.end()), again_.end());
+  }
+  bool plain = true;
+  for (const NodeIndex row : again_) plain = LookAgain(cycle, row) && plain;
+  return plain;
 }
 
 // Filters and scores one row. False: something is odd that a scan must report.
@@ -315,7 +298,7 @@ bool ClassCache::Build(Cycle& cycle, Entry& entry) {
   }
   entry.nodes = std::make_unique<PodClass>();
   entry.nodes->Reset(rows);
-  held_.push_back(c.shape.id);
+  held_.push_back(&entry);
   nodes_ = entry.nodes.get();
   verdicts_ = nullptr;
   feasible_.ForEach([&](NodeIndex n) {
@@ -449,12 +432,12 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& clus
   const CycleContext& c = cycle.context();
   if (!c.pod.node_name.empty() || !cycle.restriction().all_nodes) return std::nullopt;
   if (cluster_ != &c.cluster) {
-    entries_.clear();
-    held_.clear();
-    memory_used_ = 0;
+    ForgetAll();
     cluster_ = &c.cluster;
   }
-  Entry& entry = EntryFor(c.shape);
+  Entry* const found = EntryOf(cycle);
+  if (found == nullptr) return std::nullopt;
+  Entry& entry = *found;
   if (entry.nodes == nullptr && !eager_ && entry.waited < entry.wait) {
     ++entry.waited;
     return std::nullopt;

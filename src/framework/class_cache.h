@@ -7,18 +7,26 @@
 // them are asked one by one. Where a plugin that concerns the pod declares too much there is no
 // answer here, and the caller looks at all nodes.
 //
+// Pods with volumes or claims of their own share no shape. Theirs is a class by what they have in
+// common and by what their claims mean to the plugins (ClaimAwarePlugin).
+//
 // With or without it, decisions are the same: the same feasible nodes, the same totals, and so the
 // same choice; where nothing fits, the same verdict on every node.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "framework/claim_aware.h"
 #include "framework/class_verdicts.h"
 #include "framework/pod_class.h"
 #include "framework/profile.h"
@@ -70,10 +78,13 @@ class ClassCache {
   struct Role {
     uint32_t depends_on = 0;
     const ClassAwarePlugin* aware = nullptr;
+    const ClaimAwarePlugin* claims = nullptr;
     bool by_domain = false;  // asked per cell, for every pod
     bool unknown = false;    // declares more than can be followed
   };
-  // What is known of a shape.
+  // The longest that a class is put off, in pods.
+  static constexpr uint32_t kLongestWait = 1024;
+  // What is known of a shape, or of pods that are alike but for their claims.
   struct Entry {
     uint64_t serial = 0;
     uint64_t last_use = 0;
@@ -81,7 +92,8 @@ class ClassCache {
     uint32_t wait = 0;     // pods that are decided without before a class is made
     uint32_t waited = 0;
     size_t bytes = 0;
-    uint64_t position = 0;  // in the cluster's log
+    uint64_t position = 0;            // in the cluster's log
+    std::vector<uint64_t> positions;  // in those of plugins
     std::vector<int64_t> premises;
     std::unique_ptr<PodClass> nodes;
     std::unique_ptr<ClassVerdicts> verdicts;  // null: not kept so far
@@ -96,6 +108,8 @@ class ClassCache {
   bool SortScorePlugins(Cycle& cycle);
   bool CollectPremises(Cycle& cycle);
   bool Refresh(Cycle& cycle, Entry& entry);
+  bool IsNear(const cluster::Cluster& cluster, const Entry& entry) const;
+  bool CatchUp(Cycle& cycle, Entry& entry);
   bool Build(Cycle& cycle, Entry& entry);
   bool LookAgain(Cycle& cycle, NodeIndex row);
   bool LeaveRoom(Cycle& cycle, cluster::Cluster& cluster);
@@ -109,7 +123,13 @@ class ClassCache {
   std::optional<ClassAnswer> Answer(Cycle& cycle, Entry& entry);
   void CountCalls(Cycle& cycle) const;
 
+  static bool HasClaims(const cluster::PodShape& shape);
+  // Null: the pod's claims are like no other pod's.
+  Entry* EntryOf(Cycle& cycle);
   Entry& EntryFor(const cluster::PodShape& shape);
+  Entry* EntryForClaims(Cycle& cycle);
+  void ForgetClaims();
+  void ForgetAll();
   static void PutOff(Entry& entry);
   void LimitMemory(Entry& entry);
   void Drop(Entry& entry);
@@ -121,8 +141,9 @@ class ClassCache {
   const cluster::Cluster* cluster_ = nullptr;
   bool eager_ = false;
 
-  std::vector<Entry> entries_;  // by shape id
-  std::vector<uint32_t> held_;  // shape ids with a class
+  std::deque<Entry> entries_;  // by shape id; a deque: entries never move
+  boost::unordered_flat_map<std::string, std::unique_ptr<Entry>> with_claims_;
+  std::vector<Entry*> held_;  // those with a class
   size_t memory_used_ = 0;
   uint64_t clock_ = 0;
   Statistics statistics_;
@@ -135,6 +156,7 @@ class ClassCache {
   std::vector<size_t> domain_scores_;
   std::vector<int64_t> premises_;
   bool domains_last_ = true;  // no filter of nodes themselves comes after one of domains
+  std::vector<const cluster::RowLog*> logs_;  // of plugins among the local filters
   PodClass* nodes_ = nullptr;
   ClassVerdicts* verdicts_ = nullptr;
   std::vector<std::pair<NodeIndex, Verdict>> in_the_way_;  // of nominated pods
@@ -148,6 +170,9 @@ class ClassCache {
 
   // Scratch.
   std::vector<uint8_t> skipped_;  // PreScore said Skip, by plugin position
+  std::vector<int64_t> claims_;
+  std::string key_;
+  std::vector<NodeIndex> again_;
   std::vector<int64_t> traits_;
   NodeSet one_;  // empty in between
   NodeSet feasible_;

@@ -100,6 +100,21 @@ LabelTerms LabelTerms::OfSelector(const cluster::Cluster& cluster,
   return terms;
 }
 
+bool LabelTerms::AppendNumbers(std::vector<int64_t>* out) const {
+  out->push_back(all_ ? -1 : static_cast<int64_t>(terms_.size()));
+  for (const Term& term : terms_) {
+    out->push_back(static_cast<int64_t>(term.size()));
+    for (const Test& test : term) {
+      if (test.by_value) return false;
+      out->push_back(test.key);
+      out->push_back(static_cast<int64_t>(test.op));
+      out->push_back(static_cast<int64_t>(test.values.size()));
+      out->insert(out->end(), test.values.begin(), test.values.end());
+    }
+  }
+  return true;
+}
+
 LabelTermIndex::ByKey& LabelTermIndex::Of(const LabelTerms::Test& test) {
   for (ByKey& by : by_key_) {
     if (by.key == test.key) return by;

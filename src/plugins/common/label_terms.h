@@ -46,6 +46,8 @@ class LabelTerms {
     }
     return false;
   }
+  // Appends numbers: terms with equal numbers match the same nodes. False: there are none.
+  bool AppendNumbers(std::vector<int64_t>* out) const;
 
  private:
   friend class LabelTermIndex;

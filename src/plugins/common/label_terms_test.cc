@@ -88,6 +88,26 @@ TEST_F(LabelTermsTest, TopologiesOfAClassAndSegmentsOfACapacity) {
   EXPECT_EQ(Matching(world_, LabelTerms::OfSelector(world_.cluster, std::nullopt)), "");
 }
 
+TEST_F(LabelTermsTest, EqualNumbersAreEqualTerms) {
+  const auto numbers = [](const LabelTerms& terms) {
+    std::vector<int64_t> list;
+    EXPECT_TRUE(terms.AppendNumbers(&list));
+    return list;
+  };
+  const auto in = [&](const std::string& key, const std::string& values) {
+    return Affinity("{'matchExpressions':[{'key':'" + key + "','operator':'In','values':[" +
+                    values + "]}]}");
+  };
+  EXPECT_EQ(numbers(in("zone", "'z1','z2'")), numbers(in("zone", "'z2','z1'")));
+  EXPECT_NE(numbers(in("zone", "'z1'")), numbers(in("zone", "'z2'")));
+  EXPECT_NE(numbers(in("zone", "'z1'")), numbers(in("gen", "'z1'")));
+  EXPECT_NE(numbers(LabelTerms()), numbers(Affinity(""))) << "every node, and none";
+  std::vector<int64_t> list;
+  const auto by_value =
+      Affinity("{'matchExpressions':[{'key':'gen','operator':'Gt','values':['3']}]}");
+  EXPECT_FALSE(by_value.AppendNumbers(&list));
+}
+
 TEST_F(LabelTermsTest, TheIndexFindsEveryItemThatMatches) {
   const char* const texts[] = {
       "{'matchExpressions':[{'key':'zone','operator':'In','values':['z1']}]}",

@@ -76,6 +76,7 @@ struct WordNotes {
 // The answers for one kind of claims on all nodes, kept from pod to pod: a node is decided again
 // only after something about its devices has changed.
 struct DynamicResources::Verdicts {
+  uint64_t serial = 0;  // of the kind: never used for two of them
   uint64_t pools_version = 0;
   uint64_t use_generation = 0;
   uint64_t last_use = 0;
@@ -208,6 +209,7 @@ void DynamicResources::Synchronize(const CycleContext& context, State* state) co
   const cluster::ObjectStore& objects = context.cluster.Objects();
   inventory_.Sync(objects);
   pools_.Sync(context.cluster, inventory_);
+  FollowDevices(context.cluster);
   std::vector<const api::ResourceClaim*> claims;
   for (const ClaimInfo& info : state->claims) {
     if (!info.claim->status.allocation) claims.push_back(info.claim);
@@ -221,6 +223,22 @@ void DynamicResources::Synchronize(const CycleContext& context, State* state) co
   state->verdicts = FindVerdicts(context, state->plan.signature);
 }
 
+// A device of one node concerns that node; a shared one may concern any.
+void DynamicResources::FollowDevices(const cluster::Cluster& cluster) const {
+  const auto& changes = inventory_.UseChanges();
+  changed_rows_.SetRows(cluster.Rows());
+  const bool known = changes.ForEachSince(use_generation_, [&](SliceId id) {
+    const NodeIndex node = pools_.OnlyNode(id);
+    if (node == cluster::kNoNode) {
+      ++shared_changes_;
+    } else {
+      changed_rows_.Note(node);
+    }
+  });
+  if (!known) ++shared_changes_;
+  use_generation_ = changes.Generation();
+}
+
 std::shared_ptr<DynamicResources::Verdicts> DynamicResources::FindVerdicts(
     const CycleContext& context, const std::string& signature) const {
   if (verdicts_.size() >= kMaxSignatures && !verdicts_.contains(signature)) {
@@ -230,7 +248,10 @@ std::shared_ptr<DynamicResources::Verdicts> DynamicResources::FindVerdicts(
     verdicts_.erase(oldest);
   }
   std::shared_ptr<Verdicts>& slot = verdicts_[signature];
-  if (!slot) slot = std::make_shared<Verdicts>();
+  if (!slot) {
+    slot = std::make_shared<Verdicts>();
+    slot->serial = ++signatures_;
+  }
   Verdicts& verdicts = *slot;
   verdicts.last_use = ++uses_;
   bool valid = verdicts.pools_version == pools_.Version();
@@ -322,6 +343,24 @@ void DynamicResources::FilterWord(const CycleContext& context, const State& stat
     }
     if (!available) batch.Reject(n, Code::kUnschedulableAndUnresolvable, kNotAvailable);
   });
+}
+
+bool DynamicResources::AppendClaims(const CycleContext&, PluginState* plugin_state,
+                                    std::vector<int64_t>* out) const {
+  const State& state = *static_cast<const State*>(plugin_state);
+  if (!state.to_allocate) return !state.restricted;
+  if (state.restricted || !pools_.Error().empty()) return false;
+  out->push_back(static_cast<int64_t>(state.verdicts->serial));
+  return true;
+}
+
+bool DynamicResources::AppendPremises(const CycleContext&, PluginState* plugin_state,
+                                      std::vector<int64_t>* out) const {
+  const State& state = *static_cast<const State*>(plugin_state);
+  if (!state.to_allocate) return true;
+  out->push_back(static_cast<int64_t>(pools_.Version()));
+  out->push_back(static_cast<int64_t>(shared_changes_));
+  return true;
 }
 
 void DynamicResources::Reasons(const CycleContext&, const PluginState* plugin_state,

@@ -19,6 +19,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "framework/claim_aware.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
 #include "plugins/common/node_matcher.h"
@@ -37,6 +38,7 @@ inline constexpr std::string_view kFinalizer = "resource.kubernetes.io/delete-pr
 class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
+                               public framework::ClaimAwarePlugin,
                                public framework::PostFilterPlugin,
                                public framework::ReservePlugin,
                                public framework::PreBindPlugin,
@@ -48,6 +50,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
 
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnDevices; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
 
@@ -56,6 +59,15 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                               framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
+  // The kind of claims that have to be allocated. Those that are allocated to nodes are like no
+  // other.
+  bool AppendClaims(const framework::CycleContext&, framework::PluginState*,
+                    std::vector<int64_t>* out) const override;
+  // Which pools there are, and what has happened to devices that several nodes reach.
+  bool AppendPremises(const framework::CycleContext&, framework::PluginState*,
+                      std::vector<int64_t>* out) const override;
+  // Nodes with a device that was taken or became free.
+  const cluster::RowLog* ChangedRows() const override { return &changed_rows_; }
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
   // Proposes to deallocate a claim that keeps the pod from nodes and that nobody else uses.
@@ -83,6 +95,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   framework::Status AddClaim(const framework::CycleContext&, const api::ResourceClaim& claim,
                              State* state) const;
   void Synchronize(const framework::CycleContext&, State* state) const;
+  void FollowDevices(const cluster::Cluster& cluster) const;
   std::shared_ptr<Verdicts> FindVerdicts(const framework::CycleContext&,
                                          const std::string& signature) const;
   Search::Outcome Decide(const State& state, cluster::NodeIndex node, Search* search,
@@ -99,6 +112,10 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   mutable NodePools pools_;
   mutable SelectorTable selectors_;
   mutable uint64_t uses_ = 0;
+  mutable uint64_t signatures_ = 0;      // seen so far
+  mutable uint64_t use_generation_ = 0;  // up to which the next two are told
+  mutable uint64_t shared_changes_ = 0;  // of devices that are not of one node alone
+  mutable cluster::RowLog changed_rows_;
   mutable boost::unordered_flat_map<std::string, std::shared_ptr<Verdicts>> verdicts_;
 };
 

@@ -70,7 +70,7 @@ struct InterPodAffinity::CountedTerm {
 
 // What is derived from a pod's shape.
 struct InterPodAffinity::Compiled {
-  uint64_t version = 0;
+  // With the pod's own spec, all that the terms are made from.
   uint64_t namespaces_generation = 0;
   std::string error;
   bool has_preferred = false;  // as written, parsed or not
@@ -117,7 +117,6 @@ std::unique_ptr<framework::PluginState> InterPodAffinity::NewState() const {
 InterPodAffinity::Compiled InterPodAffinity::Compile(const cluster::Cluster& cluster,
                                                      const cluster::PodShape& shape) const {
   Compiled compiled;
-  compiled.version = ++compilations_;
   compiled.namespaces_generation = cluster.Objects().namespaces.Generation();
   const auto& affinity = shape.source.spec.affinity;
   if (!affinity) return compiled;
@@ -477,7 +476,7 @@ bool InterPodAffinity::AppendPremises(const CycleContext& c, framework::PluginSt
   out->push_back(state.scores.Ok());
   if (!state.filters && !state.scores.Ok()) return true;
   out->push_back(static_cast<int64_t>(c.cluster.Topology().Generation()));
-  out->push_back(static_cast<int64_t>(state.compiled->version));
+  out->push_back(static_cast<int64_t>(state.compiled->namespaces_generation));
   if (state.filters) {
     for (const auto* tables : {&state.existing, &state.anti_affinity, &state.affinity}) {
       AppendColumns(*tables, out);

@@ -102,7 +102,6 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
 
   config::InterPodAffinityArgs args_;
   mutable cluster::PerShape<Compiled> compiled_;     // touched only in BeginCycle
-  mutable uint64_t compilations_ = 0;                // the same
   mutable cluster::PerShape<HintTerms> hint_terms_;  // touched only in hints
 };
 

@@ -64,7 +64,7 @@ Demand MakeDemand(PodVolumes volumes, VolumeUsage& usage) {
     }
     Driver& driver = demand.drivers.back();
     if (!driver.volumes.empty() && driver.volumes.back() == volume.name) continue;
-    const cluster::StringId id = usage.names().Find(volume.name);
+    const cluster::StringId id = usage.FindVolume(volume.name);
     if (id != cluster::kNoString) driver.known.push_back(id);
     driver.volumes.push_back(std::move(volume.name));
   }
@@ -187,6 +187,27 @@ void NodeVolumeLimits::Filter(const framework::CycleContext& c, const framework:
     for (const Driver& driver : drivers) doubtful |= Full(driver, w);
     NodeSet::ForEachBit(doubtful & batch.Word(w), w, check);
   }
+}
+
+bool NodeVolumeLimits::AppendClaims(const framework::CycleContext& c, framework::PluginState* s,
+                                    std::vector<int64_t>* out) const {
+  const auto& state = static_cast<const State&>(*s);
+  const size_t kinds = !state.counts ? 0 : state.equal ? 1 : kNodeKinds;
+  out->push_back(static_cast<int64_t>(kinds));
+  for (size_t kind = 0; kind < kinds; ++kind) {
+    const Demand& demand = state.by_kind[kind];
+    if (demand.code != Code::kSuccess) return false;
+    out->push_back(static_cast<int64_t>(demand.drivers.size()));
+    for (const Driver& driver : demand.drivers) {
+      out->push_back(c.cluster.Strings().Intern(driver.name));
+      out->push_back(static_cast<int64_t>(driver.volumes.size()));
+      out->push_back(static_cast<int64_t>(driver.known.size()));
+      // Ids are those of a dictionary that may be made anew.
+      if (!driver.known.empty()) out->push_back(static_cast<int64_t>(usage_.NamesSerial()));
+      for (const cluster::StringId id : driver.known) out->push_back(id);
+    }
+  }
+  return true;
 }
 
 void NodeVolumeLimits::Reasons(const framework::CycleContext& c, const framework::PluginState* s,

@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "framework/claim_aware.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
 #include "plugins/node_volume_limits/volume_usage.h"
@@ -17,6 +19,7 @@ inline constexpr std::string_view kReason = "node(s) exceed max volume count";
 
 class NodeVolumeLimits final : public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
+                               public framework::ClaimAwarePlugin,
                                public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
@@ -28,6 +31,10 @@ class NodeVolumeLimits final : public framework::PreFilterPlugin,
                               framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
+  // Drivers and how many volumes of each: the volumes themselves only where a node has them.
+  bool AppendClaims(const framework::CycleContext&, framework::PluginState*,
+                    std::vector<int64_t>* out) const override;
+  const cluster::RowLog* ChangedRows() const override { return &usage_.Changes(); }
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
 

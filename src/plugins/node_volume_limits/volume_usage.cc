@@ -97,6 +97,7 @@ void VolumeUsage::SyncRows(const cluster::Cluster& cluster) {
   node_generation_ = cluster.NodeGeneration();
   rows_.resize(cluster.Rows());
   bad_.Resize(cluster.Rows());
+  changes_.SetRows(cluster.Rows());
   const size_t padded = bad_.Words().size() * NodeSet::kWordBits;
   for (auto& [driver, column] : columns_) {
     column->used.resize(padded);
@@ -160,14 +161,24 @@ void VolumeUsage::Sync(const cluster::Cluster& cluster) {
   synced_ = true;
   constexpr size_t kSomeNames = 4096;
   if (names_->Size() > kSomeNames + 4 * name_uses_) {
-    names_ = std::make_unique<cluster::Dictionary>();
     MarkAll();
+    // Nobody's ids may outlive the names.
+    for (Row& row : rows_) row.usage.volumes.clear();
+    names_ = std::make_unique<cluster::Dictionary>();
+    ++names_serial_;
+    nodes_with_.clear();
+    name_uses_ = 0;
   }
   for (const NodeIndex n : dirty_) Derive(cluster, n);
   dirty_.clear();
 }
 
 // --- A node
+
+cluster::StringId VolumeUsage::FindVolume(std::string_view name) const {
+  const cluster::StringId id = names_->Find(name);
+  return id != kNoString && nodes_with_[id] > 0 ? id : kNoString;
+}
 
 void VolumeUsage::Collect(const cluster::Cluster& cluster, NodeIndex n, NodeUsage* usage,
                           std::vector<CsiVolume>* of_pods, Dependencies* depends) const {
@@ -222,8 +233,10 @@ void VolumeUsage::Undepend(NodeIndex n) {
 void VolumeUsage::Derive(const cluster::Cluster& cluster, NodeIndex n) {
   Row& row = rows_[n];
   row.dirty = false;
+  changes_.Note(n);
   Undepend(n);
   name_uses_ -= row.usage.volumes.size();
+  for (const cluster::StringId id : row.usage.volumes) --nodes_with_[id];
   row.usage = NodeUsage();
   if (row.node != kNoString) {
     std::vector<CsiVolume> of_pods;
@@ -239,6 +252,8 @@ void VolumeUsage::Derive(const cluster::Cluster& cluster, NodeIndex n) {
     for (const std::string& key : row.depends) dependents_[key].push_back(n);
   }
   name_uses_ += row.usage.volumes.size();
+  nodes_with_.resize(std::max<size_t>(nodes_with_.size(), names_->Size()));
+  for (const cluster::StringId id : row.usage.volumes) ++nodes_with_[id];
   bad_.Set(n, row.usage.bad_pod != cluster::kNoPod);
   for (auto& [driver, column] : columns_) FillColumn(driver, n, column.get());
 }

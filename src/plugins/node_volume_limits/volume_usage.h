@@ -20,6 +20,7 @@
 
 #include "cluster/cluster.h"
 #include "cluster/dictionary.h"
+#include "cluster/row_log.h"
 #include "plugins/node_volume_limits/csi_volumes.h"
 
 namespace berth::plugins::node_volume_limits {
@@ -27,7 +28,7 @@ namespace berth::plugins::node_volume_limits {
 // A node's volumes.
 struct NodeUsage {
   NodeKind kind = NodeKind::kNoCsiNode;
-  std::vector<cluster::StringId> volumes;               // of pods; ids of names(), sorted
+  std::vector<cluster::StringId> volumes;               // of pods, sorted
   std::vector<std::pair<std::string, int32_t>> limits;  // by driver
   std::vector<std::pair<std::string, int32_t>> used;    // by driver, attachments included
   // The pod whose volumes cannot be told; then the node cannot be judged.
@@ -50,7 +51,12 @@ class VolumeUsage {
 
   // REQUIRES: Sync ran since the cluster last changed.
   const NodeUsage& Of(cluster::NodeIndex n) const { return rows_[n].usage; }
-  const cluster::Dictionary& names() const { return *names_; }
+  // The id of a volume that pods of some node have; kNoString for any other.
+  cluster::StringId FindVolume(std::string_view name) const;
+  // Ids are good as long as this is the same.
+  uint64_t NamesSerial() const { return names_serial_; }
+  // Rows that Sync has derived again.
+  const cluster::RowLog& Changes() const { return changes_; }
   // Nodes that cannot be judged.
   const cluster::NodeSet& Bad() const { return bad_; }
   // Kept up to date by Sync from the first call on, and never moved.
@@ -97,7 +103,10 @@ class VolumeUsage {
   cluster::NodeSet bad_;
   // Replaced by a new one when most of it is about volumes that are gone.
   std::unique_ptr<cluster::Dictionary> names_ = std::make_unique<cluster::Dictionary>();
+  uint64_t names_serial_ = 0;
+  std::vector<uint32_t> nodes_with_;  // by id: how many nodes have the volume
   size_t name_uses_ = 0;
+  cluster::RowLog changes_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Column>> columns_;
   // Rows that looked at an object, by kind letter and key.
   boost::unordered_flat_map<std::string, std::vector<cluster::NodeIndex>> dependents_;

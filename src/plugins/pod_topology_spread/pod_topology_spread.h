@@ -10,8 +10,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "api/label_selector.h"
 #include "cluster/shape_table.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
@@ -90,6 +92,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
 
   Compiled Compile(const framework::CycleContext& c) const;
   void UpdateDefaults(const framework::CycleContext& c, Compiled& compiled) const;
+  uint64_t VersionOf(const api::Selector& selector) const;
   void CompileLists(const framework::CycleContext& c, Compiled& compiled) const;
   CompiledList CompileList(const framework::CycleContext& c, std::string_view action,
                            const api::Selector& default_selector) const;
@@ -119,7 +122,9 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   bool system_defaults_;
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
-  mutable uint64_t compilations_ = 0;
+  // Selectors that default constraints have, each with a number of its own.
+  mutable std::vector<std::pair<api::Selector, uint64_t>> selectors_;
+  mutable uint64_t selectors_seen_ = 0;
   mutable EligibleTable eligible_;
   mutable cluster::PerShape<HintConstraints> hint_constraints_;  // touched only in hints
 };

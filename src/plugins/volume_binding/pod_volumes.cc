@@ -44,6 +44,8 @@ const cluster::NodeSet& MigratedNodes::Of(const cluster::Cluster& cluster, InTre
   known.valid = true;
   known.node_generation = cluster.NodeGeneration();
   known.csi_node_generation = store.Generation();
+  before_ = known.nodes;
+  before_.Resize(cluster.Rows());
   known.nodes.Resize(cluster.Rows());
   known.nodes.Clear();
   store.ForEach([&](const api::CSINode& csi_node) {
@@ -52,6 +54,11 @@ const cluster::NodeSet& MigratedNodes::Of(const cluster::Cluster& cluster, InTre
     const NodeIndex n = cluster.FindNode(csi_node.metadata.name);
     if (n != cluster::kNoNode) known.nodes.Insert(n);
   });
+  changes_.SetRows(cluster.Rows());
+  for (size_t w = 0; w < before_.Words().size(); ++w) {
+    cluster::NodeSet::ForEachBit(before_.Words()[w] ^ known.nodes.Words()[w], w,
+                                 [&](NodeIndex n) { changes_.Note(n); });
+  }
   return known.nodes;
 }
 
@@ -161,6 +168,7 @@ void PodVolumes::AddBound(const cluster::Cluster& cluster, const api::Persistent
   if (affinity) bound.terms = LabelTerms::OfVolume(cluster, affinity->required);
   const InTreeKind in_tree = InTreeKindOf(volume->spec);
   if (IsMigrated(in_tree)) {
+    bound.in_tree = in_tree;
     bound.migrated = &view.migrated.Of(cluster, in_tree);
     if (const auto translated = TranslatedAffinity(*volume)) {
       bound.translated = LabelTerms::OfVolume(cluster, *translated);
@@ -248,6 +256,18 @@ void PodVolumes::OrderBySize() {
   std::stable_sort(by_size_.begin(), by_size_.end(), [&](uint32_t a, uint32_t b) {
     return unbound_[a].demand.size() < unbound_[b].demand.size();
   });
+}
+
+bool PodVolumes::AppendNumbers(std::vector<int64_t>* out) const {
+  if (!unbound_.empty()) return false;
+  for (const Bound& bound : bound_) {
+    if (bound.missing || bound.error != 0) return false;
+    if (bound.migrated == nullptr && bound.terms.MatchesAll()) continue;
+    out->push_back(static_cast<int64_t>(bound.in_tree));
+    if (!bound.terms.AppendNumbers(out)) return false;
+    if (bound.migrated != nullptr && !bound.translated.AppendNumbers(out)) return false;
+  }
+  return true;
 }
 
 // --- Once per node

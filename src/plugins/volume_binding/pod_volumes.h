@@ -19,6 +19,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include "cluster/cluster.h"
+#include "cluster/row_log.h"
 #include "framework/status.h"
 #include "plugins/common/csi_translation.h"
 #include "plugins/common/label_terms.h"
@@ -50,6 +51,8 @@ class MigratedNodes {
  public:
   // The set stays good until the next call after a change of nodes or CSINodes.
   const cluster::NodeSet& Of(const cluster::Cluster& cluster, InTreeKind kind);
+  // Rows that came to a set or left it, noted when the set was asked for.
+  const cluster::RowLog& Changes() const { return changes_; }
 
  private:
   struct Known {
@@ -59,6 +62,8 @@ class MigratedNodes {
     bool valid = false;
   };
   std::array<Known, kInTreeKinds> by_kind_;
+  cluster::NodeSet before_;
+  cluster::RowLog changes_;
 };
 
 // What the plugin knows about the cluster's volumes.
@@ -94,6 +99,9 @@ class PodVolumes {
   // Are all claims bound already?
   bool AllBound() const { return unbound_.empty(); }
 
+  // Appends numbers: where they are equal, so are the answers on every node. False: there are none.
+  bool AppendNumbers(std::vector<int64_t>* out) const;
+
   // The answer for one node.
   struct Answer {
     uint32_t reasons = 0;  // bits of Reason; 0: the node will do
@@ -109,6 +117,7 @@ class PodVolumes {
     LabelTerms terms;
     // For an in-tree volume: on these nodes it counts as the CSI volume that replaces it.
     const cluster::NodeSet* migrated = nullptr;
+    InTreeKind in_tree = InTreeKind::kNone;
     LabelTerms translated;
     uint32_t error = 0;  // of the translation
   };

@@ -102,6 +102,13 @@ void VolumeBinding::Filter(const framework::CycleContext& c, const framework::Pl
   });
 }
 
+bool VolumeBinding::AppendClaims(const framework::CycleContext&, framework::PluginState* s,
+                                 std::vector<int64_t>* out) const {
+  const auto& state = static_cast<const State&>(*s);
+  if (!state.prepared) return false;
+  return !state.has_claims || state.volumes.AppendNumbers(out);
+}
+
 void VolumeBinding::Reasons(const framework::CycleContext&, const framework::PluginState* s,
                             const framework::Verdict& verdict,
                             std::vector<std::string>* out) const {

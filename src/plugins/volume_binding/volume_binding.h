@@ -15,6 +15,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "framework/claim_aware.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
 #include "plugins/volume_binding/pod_volumes.h"
@@ -38,6 +39,7 @@ struct ReservedVolumes {
 
 class VolumeBinding final : public framework::PreFilterPlugin,
                             public framework::FilterPlugin,
+                            public framework::ClaimAwarePlugin,
                             public framework::PreScorePlugin,
                             public framework::ScorePlugin,
                             public framework::ReservePlugin,
@@ -56,6 +58,10 @@ class VolumeBinding final : public framework::PreFilterPlugin,
                               framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
+  // Where bound volumes can be reached from. Claims that wait are like no other.
+  bool AppendClaims(const framework::CycleContext&, framework::PluginState*,
+                    std::vector<int64_t>* out) const override;
+  const cluster::RowLog* ChangedRows() const override { return &view_.migrated.Changes(); }
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
 

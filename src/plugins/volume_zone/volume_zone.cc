@@ -24,6 +24,7 @@ using framework::Status;
 
 // One label of one volume: the node must have one of the values.
 struct Condition {
+  size_t label;  // of kTopologyLabels
   const LabelColumn* column;
   const LabelColumn* newer;
   std::vector<StringId> values;
@@ -50,7 +51,7 @@ void AddConditions(const cluster::Cluster& cluster, const api::PersistentVolume&
     std::vector<StringId> values;
     for (const std::string_view zone : *zones) values.push_back(cluster.Strings().Intern(zone));
     const StringId newer = cluster.Strings().Intern(kTopologyLabels[i].newer);
-    state->conditions.push_back({state->columns[i], &cluster.Labels(newer), std::move(values)});
+    state->conditions.push_back({i, state->columns[i], &cluster.Labels(newer), std::move(values)});
   }
 }
 
@@ -141,6 +142,19 @@ void VolumeZone::Filter(const framework::CycleContext&, const framework::PluginS
       }
     }
   });
+}
+
+bool VolumeZone::AppendClaims(const framework::CycleContext&, framework::PluginState* s,
+                              std::vector<int64_t>* out) const {
+  const auto& state = static_cast<const State&>(*s);
+  if (state.status.IsSkip()) return true;
+  if (!state.status.Ok()) return false;
+  for (const Condition& condition : state.conditions) {
+    out->push_back(static_cast<int64_t>(condition.label));
+    out->push_back(static_cast<int64_t>(condition.values.size()));
+    out->insert(out->end(), condition.values.begin(), condition.values.end());
+  }
+  return true;
 }
 
 void VolumeZone::Reasons(const framework::CycleContext&, const framework::PluginState* s,

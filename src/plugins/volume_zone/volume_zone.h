@@ -7,7 +7,9 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include "framework/claim_aware.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
 
@@ -18,6 +20,7 @@ inline constexpr std::string_view kReason = "node(s) had no available volume zon
 
 class VolumeZone final : public framework::PreFilterPlugin,
                          public framework::FilterPlugin,
+                         public framework::ClaimAwarePlugin,
                          public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
@@ -29,6 +32,9 @@ class VolumeZone final : public framework::PreFilterPlugin,
                               framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
+  // The labels that are asked for.
+  bool AppendClaims(const framework::CycleContext&, framework::PluginState*,
+                    std::vector<int64_t>* out) const override;
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
 };

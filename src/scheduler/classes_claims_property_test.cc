@@ -1,0 +1,520 @@
+// Pods with volumes and resource claims of their own get from their classes the decisions of a look
+// at every node: random histories of pods, claims, volumes, attachments, CSINodes, slices and
+// devices are lived without classes, with a class for every pod, and with classes where they pay.
+// Decisions, what is reserved for them and what preemption proposes are compared.
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "cluster/object_store.h"
+#include "cluster/test_builders.h"
+#include "scheduler/claims_testing.h"
+#include "scheduler/classes_testing.h"
+
+namespace berth::scheduler {
+namespace {
+
+using cluster::FromText;
+using cluster::MakeNode;
+using cluster::MakePod;
+using cluster::PodId;
+
+// What pods of a template look like: all have equal needs, and each has claims of its own.
+struct Template {
+  api::Pod pod;
+  std::vector<Flavor> own;          // volumes behind claims that are made for the pod
+  bool ephemeral = false;           // those claims are made for the pod by a controller
+  std::vector<std::string> shared;  // claims that others use too
+  std::vector<std::string> inlined;
+  std::vector<std::string> devices;  // specs of resource claims, made for the pod
+  bool generated = false;            // those claims are made from a template
+  bool shares_devices = false;       // a claim that others use too
+};
+
+class History {
+ public:
+  History(uint64_t seed, bool volumes, bool devices)
+      : random_(seed), volumes_(volumes), devices_(devices) {
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/false, /*eager=*/false));
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/true));
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/false));
+    SetClasses();
+    next_node_ = static_cast<int>(2 + random_.Below(OneIn(3) ? 150 : 20));
+    for (int i = 0; i < next_node_; ++i) SetNode(i);
+    for (int i = 0; i < next_node_; ++i) SetCsiNode(i);
+    for (int i = 0; i < next_node_; ++i) SetSlice(i);
+    for (int i = 0; i < kShared; ++i) SetShared(i);
+    const auto count = static_cast<int>(1 + random_.Below(4));
+    for (int i = 0; i < count; ++i) templates_.push_back(MakeTemplate());
+  }
+
+  void Live(int steps) {
+    for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) Step();
+  }
+
+  const framework::ClassCache::Statistics& Seen(size_t lab) const {
+    return labs_[lab]->cycle->classes().statistics();
+  }
+  uint64_t scheduled() const { return scheduled_; }
+
+ private:
+  static constexpr int kShared = 4;
+
+  bool OneIn(uint64_t n) { return random_.Below(n) == 0; }
+  std::string Of(std::string_view prefix, uint64_t n) {
+    return fmt::format("{}{}", prefix, random_.Below(n));
+  }
+  std::string SomeNode() { return Of("n", static_cast<uint64_t>(next_node_)); }
+  cluster::Cluster& First() { return labs_[0]->cluster; }
+  template <class F>
+  void Everywhere(F&& change) {
+    for (auto& lab : labs_) change(*lab);
+  }
+  template <class F>
+  void Objects(F&& change) {
+    for (auto& lab : labs_) change(lab->cluster.MutableObjects());
+  }
+
+  // --- Nodes
+
+  void SetNode(int i) {
+    MakeNode node(fmt::format("n{}", i));
+    node.Cpu(fmt::format("{}", 2 + random_.Below(3))).Memory("2Gi");
+    node.Pods(fmt::format("{}", 3 + random_.Below(8)));
+    if (!OneIn(8)) node.Zone(Of("z", 3));
+    if (OneIn(8)) node.Label("failure-domain.beta.kubernetes.io/zone", Of("z", 3));
+    node.Label("kubernetes.io/hostname", fmt::format("n{}", i));
+    if (OneIn(2)) node.Label("generation", Of("", 9));
+    if (OneIn(6)) node.Taint("t", OneIn(2) ? "NoSchedule" : "PreferNoSchedule");
+    Everywhere([&](Lab& lab) { lab.cluster.SetNode(node); });
+  }
+
+  void SetCsiNode(int i) {
+    const std::string name = fmt::format("n{}", i);
+    const bool gone = OneIn(6);
+    const api::CSINode csi_node = RandomCsiNode(random_, name);
+    Objects([&](auto& objects) {
+      gone ? void(objects.csi_nodes.Remove({}, name)) : objects.csi_nodes.Set(csi_node);
+    });
+  }
+
+  // --- Volumes
+
+  void SetClasses() {
+    const auto waits = FromText<api::StorageClass>(
+        "{'metadata':{'name':'waits'},'provisioner':'d0','volumeBindingMode':"
+        "'WaitForFirstConsumer'}");
+    Objects([&](auto& objects) { objects.storage_classes.Set(waits); });
+    for (const char* driver : {"gpu", "any"}) SetDeviceClass(driver);
+  }
+
+  Flavor MakeFlavor() { return RandomFlavor(random_, SomeNode()); }
+
+  // `handle`: what the storage calls the volume. `owner`: uid of the pod the claim is made for.
+  void SetClaim(const std::string& name, const std::string& handle, const Flavor& flavor,
+                const std::string& owner = "") {
+    const bool missing = OneIn(60);
+    Objects([&](auto& objects) {
+      if (!flavor.waits && !missing)
+        objects.persistent_volumes.Set(MakeVolume(name, handle, flavor));
+      objects.persistent_volume_claims.Set(MakeClaim(name, flavor, owner));
+    });
+  }
+
+  void SetShared(int i) { SetClaim(fmt::format("shared{}", i), Of("handle", 2), MakeFlavor()); }
+
+  void SetAttachment() {
+    const std::string name = Of("attachment", 20);
+    if (OneIn(3)) {
+      Objects([&](auto& objects) { objects.volume_attachments.Remove({}, name); });
+      return;
+    }
+    const std::string claim =
+        OneIn(2) ? Of("shared", kShared) : Of("own-p", static_cast<uint64_t>(next_pod_) + 1) + "-0";
+    const auto attachment = FromText<api::VolumeAttachment>(
+        fmt::format("{{'metadata':{{'name':'{}'}},'spec':{{'attacher':'d0','nodeName':'{}',"
+                    "'source':{{'persistentVolumeName':'pv-{}'}}}}}}",
+                    name, SomeNode(), claim));
+    Objects([&](auto& objects) { objects.volume_attachments.Set(attachment); });
+  }
+
+  // The volume behind a claim of a pod that is there becomes another.
+  void ChangeClaim() {
+    const std::string name =
+        OneIn(3) ? Of("shared", kShared) : Of("own-p", static_cast<uint64_t>(next_pod_) + 1) + "-0";
+    if (First().Objects().persistent_volume_claims.Find("ns", name) == nullptr) return;
+    if (OneIn(4)) {
+      Objects([&](auto& objects) { objects.persistent_volume_claims.Remove("ns", name); });
+    } else {
+      SetClaim(name, OneIn(2) ? name : Of("handle", 2), MakeFlavor());
+    }
+  }
+
+  // --- Devices
+
+  void SetDeviceClass(const std::string& name) {
+    const api::DeviceClass device_class = RandomDeviceClass(random_, name);
+    Objects([&](auto& objects) { objects.device_classes.Set(device_class); });
+  }
+
+  void SetSlice(int i) {
+    const bool gone = OneIn(8);
+    const api::ResourceSlice slice = RandomSlice(random_, i, shared_slices_ && OneIn(20));
+    Objects([&](auto& objects) {
+      gone ? void(objects.resource_slices.Remove({}, slice.metadata.name))
+           : objects.resource_slices.Set(slice);
+    });
+  }
+
+  std::string MakeDevices() { return RandomDevices(random_); }
+
+  void SetDeviceClaim(const std::string& name, const std::string& devices,
+                      const std::string& owner) {
+    const api::ResourceClaim claim = MakeDeviceClaim(name, devices, owner);
+    Objects([&](auto& objects) { objects.resource_claims.Set(claim); });
+  }
+
+  // What Reserve decided is seen as written.
+  void WriteClaims() {
+    std::vector<std::string> names;
+    First().Objects().in_flight_claims.ForEach(
+        [&](const api::ResourceClaim& claim) { names.push_back(claim.metadata.name); });
+    for (const std::string& name : names) {
+      if (OneIn(2)) continue;
+      Objects([&](auto& objects) {
+        objects.resource_claims.Set(*objects.in_flight_claims.Find("ns", name));
+        objects.in_flight_claims.Remove("ns", name);
+      });
+    }
+  }
+
+  void FreeClaim() {
+    const std::string name =
+        OneIn(6) ? "devices" : Of("dev-p", static_cast<uint64_t>(next_pod_) + 1) + "-0";
+    Objects([&](auto& objects) {
+      objects.in_flight_claims.Remove("ns", name);
+      objects.resource_claims.Remove("ns", name);
+    });
+  }
+
+  // --- Pods
+
+  Template MakeTemplate() {
+    Template made;
+    MakePod pod("template");
+    pod.Label("app", Of("a", 2)).Priority(static_cast<int32_t>(random_.Below(3)) * 10);
+    pod.Requests("cpu", Of("", 8) + "00m").Requests("memory", Of("", 400) + "Mi");
+    if (OneIn(3)) pod.Tolerates("t");
+    if (OneIn(8)) {
+      pod.Get().spec.topology_spread_constraints.push_back(FromText<api::TopologySpreadConstraint>(
+          "{'maxSkew':2,'topologyKey':'topology.kubernetes.io/zone','whenUnsatisfiable':"
+          "'ScheduleAnyway','labelSelector':{'matchLabels':{'app':'a0'}}}"));
+    }
+    if (OneIn(6)) {
+      pod.Get().spec.affinity = FromText<api::Affinity>(
+          "{'podAntiAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,"
+          "'podAffinityTerm':{'labelSelector':{'matchLabels':{'app':'a0'}},'topologyKey':"
+          "'kubernetes.io/hostname'}}]}}");
+    }
+    made.pod = pod.Get();
+    if (volumes_) {
+      const uint64_t own = random_.Below(3);
+      for (uint64_t i = 0; i < own; ++i) made.own.push_back(MakeFlavor());
+      made.ephemeral = OneIn(3);
+      if (own == 0 || OneIn(3)) made.shared.push_back(Of("shared", kShared));
+      if (OneIn(10)) {
+        made.inlined.push_back(OneIn(2) ? "'awsElasticBlockStore':{'volumeID':'handle0'}"
+                                        : "'azureDisk':{'diskName':'handle','diskURI':'/x/y'}");
+      }
+    }
+    if (devices_) {
+      const uint64_t claims = 1 + random_.Below(2);
+      for (uint64_t i = 0; i < claims; ++i) made.devices.push_back(MakeDevices());
+      made.generated = OneIn(2);
+      made.shares_devices = OneIn(10);
+    }
+    return made;
+  }
+
+  api::Pod NewPod() {
+    const Template& from = templates_[random_.Below(templates_.size())];
+    api::Pod pod = from.pod;
+    pod.metadata.name = fmt::format("p{}", ++next_pod_);
+    pod.metadata.uid = pod.metadata.name;
+    for (size_t i = 0; i < from.own.size(); ++i) AddOwnVolume(from, i, &pod);
+    const auto add = [&](const std::string& source) {
+      pod.spec.volumes.push_back(FromText<api::Volume>(
+          fmt::format("{{'name':'v{}',{}}}", pod.spec.volumes.size(), source)));
+    };
+    for (const std::string& claim : from.shared) {
+      add(fmt::format("'persistentVolumeClaim':{{'claimName':'{}'}}", claim));
+    }
+    for (const std::string& source : from.inlined) add(source);
+    for (size_t i = 0; i < from.devices.size(); ++i) AddDevices(from, i, &pod);
+    if (from.shares_devices) {
+      if (First().Objects().resource_claims.Find("ns", "devices") == nullptr) {
+        SetDeviceClaim("devices", MakeDevices(), "nobody");
+      }
+      pod.spec.resource_claims.push_back(
+          FromText<api::PodResourceClaim>("{'name':'shared','resourceClaimName':'devices'}"));
+    }
+    return pod;
+  }
+
+  void AddOwnVolume(const Template& from, size_t i, api::Pod* pod) {
+    const std::string name = fmt::format("own-{}-{}", pod->metadata.name, i);
+    // One in a while is like no other, or is not there.
+    const Flavor flavor = OneIn(30) ? MakeFlavor() : from.own[i];
+    const std::string handle = OneIn(40) ? Of("handle", 2) : name;
+    if (from.ephemeral) {
+      const std::string claim = fmt::format("{}-e{}", pod->metadata.name, i);
+      if (!OneIn(40)) SetClaim(claim, handle, flavor, pod->metadata.uid);
+      pod->spec.volumes.push_back(
+          FromText<api::Volume>(fmt::format("{{'name':'e{}','ephemeral':{{}}}}", i)));
+      return;
+    }
+    if (!OneIn(40)) SetClaim(name, handle, flavor);
+    pod->spec.volumes.push_back(FromText<api::Volume>(
+        fmt::format("{{'name':'o{}','persistentVolumeClaim':{{'claimName':'{}'}}}}", i, name)));
+  }
+
+  void AddDevices(const Template& from, size_t i, api::Pod* pod) {
+    const std::string name = fmt::format("dev-{}-{}", pod->metadata.name, i);
+    SetDeviceClaim(name, OneIn(30) ? MakeDevices() : from.devices[i], pod->metadata.uid);
+    pod->spec.resource_claims.push_back(FromText<api::PodResourceClaim>(
+        from.generated ? fmt::format("{{'name':'c{}','resourceClaimTemplateName':'t'}}", i)
+                       : fmt::format("{{'name':'c{}','resourceClaimName':'{}'}}", i, name)));
+    if (!from.generated) return;
+    pod->status.resource_claim_statuses.push_back(FromText<api::PodResourceClaimStatus>(
+        fmt::format("{{'name':'c{}','resourceClaimName':'{}'}}", i, name)));
+  }
+
+  // With a service, pods without constraints spread by default.
+  void SetService() {
+    const auto service = FromText<api::Service>(
+        fmt::format("{{'metadata':{{'name':'s','namespace':'ns'}},'spec':{{'selector':{{'app':"
+                    "'{}'}}}}}}",
+                    Of("a", 3)));
+    Objects([&](auto& objects) { objects.services.Set(service); });
+  }
+
+  PodId SomePlaced() {
+    if (placed_.empty()) return cluster::kNoPod;
+    return First().FindPod(placed_[random_.Below(placed_.size())]);
+  }
+
+  void RemovePod() {
+    const PodId id = SomePlaced();
+    if (id == cluster::kNoPod) return;
+    const std::string name = First().GetPod(id).name;
+    Everywhere([&](Lab& lab) { lab.cluster.RemovePod(id); });
+    Objects([&](auto& objects) {
+      objects.in_flight_claims.Remove("ns", fmt::format("dev-{}-0", name));
+      objects.resource_claims.Remove("ns", fmt::format("dev-{}-0", name));
+    });
+  }
+
+  void AddPlaced() {
+    api::Pod pod = NewPod();
+    pod.spec.node_name = Of("n", static_cast<uint64_t>(next_node_) + 2);  // perhaps not there
+    placed_.push_back(pod.metadata.uid);
+    Everywhere([&](Lab& lab) { lab.cluster.AddPod(pod); });
+  }
+
+  void ToggleNomination() {
+    if (nominated_ != cluster::kNoPod) {
+      const std::string uid = First().GetPod(nominated_).uid;
+      if (First().FindPod(uid) == nominated_) {
+        Everywhere([&](Lab& lab) { lab.cluster.RemovePod(nominated_); });
+      }
+      nominated_ = cluster::kNoPod;
+      return;
+    }
+    const api::Pod pod = NewPod();
+    const std::string node = SomeNode();
+    Everywhere([&](Lab& lab) {
+      nominated_ = lab.cluster.AddPod(pod);
+      lab.cluster.MutableNominations().Set(nominated_, lab.cluster.Strings().Intern(node));
+    });
+  }
+
+  // --- What happens
+
+  void Step() {
+    const int node = static_cast<int>(random_.Below(static_cast<uint64_t>(next_node_)));
+    switch (random_.Below(30)) {
+      case 0:
+        if (OneIn(3)) SetNode(node);
+        break;
+      case 1:
+        if (OneIn(4)) SetNode(next_node_++);
+        break;
+      case 2:
+        if (OneIn(4)) {
+          Everywhere([&](Lab& lab) { lab.cluster.RemoveNode(fmt::format("n{}", node)); });
+        }
+        break;
+      case 3:
+      case 4:
+        RemovePod();
+        break;
+      case 5:
+        AddPlaced();
+        break;
+      case 6:
+        if (OneIn(6)) templates_[random_.Below(templates_.size())] = MakeTemplate();
+        break;
+      case 7:
+        if (OneIn(3)) ToggleNomination();
+        break;
+      case 8:
+      case 9:
+        if (volumes_) SetCsiNode(node);
+        break;
+      case 10:
+      case 11:
+        if (volumes_) SetAttachment();
+        break;
+      case 12:
+        if (volumes_) ChangeClaim();
+        break;
+      case 13:
+        if (devices_ && OneIn(3)) SetSlice(node);
+        break;
+      case 14:
+        if (devices_ && OneIn(10)) SetDeviceClass("gpu");
+        break;
+      case 15:
+        if (devices_) WriteClaims();
+        break;
+      case 17:
+        if (OneIn(8)) SetService();
+        break;
+      case 16:
+        if (devices_) FreeClaim();
+        break;
+      default:
+        Schedule();
+    }
+  }
+
+  void Schedule() {
+    const api::Pod pod = NewPod();
+    PodId id = cluster::kNoPod;
+    Everywhere([&](Lab& lab) { id = lab.cluster.AddPod(pod); });
+    if (!Compare(id)) return;
+    if (labs_[0]->decision.outcome == Outcome::kUnschedulable && OneIn(3)) {
+      const std::string expected = labs_[0]->Preempt(id);
+      for (size_t i = 1; i < labs_.size(); ++i) ASSERT_EQ(labs_[i]->Preempt(id), expected);
+      if (!Compare(id)) return;
+    }
+    if (labs_[0]->decision.outcome != Outcome::kScheduled || OneIn(10)) {
+      Everywhere([&](Lab& lab) { lab.cluster.RemovePod(id); });
+      return;
+    }
+    ++scheduled_;
+    const bool take_back = OneIn(10);
+    const std::string expected = Commit(*labs_[0], id, take_back);
+    for (size_t i = 1; i < labs_.size(); ++i) {
+      ASSERT_EQ(Commit(*labs_[i], id, take_back), expected) << "way " << i;
+    }
+    placed_.push_back(pod.metadata.uid);
+  }
+
+  // Reserves what the pod needs on its node; what was reserved, in words.
+  static std::string Commit(Lab& lab, PodId id, bool take_back) {
+    lab.Place(id);
+    const framework::CycleContext& context = lab.cycle->context();
+    std::string line;
+    for (const auto& [plugin, index] : lab.cycle->profile().reserve) {
+      const auto status = plugin->Reserve(context, lab.cycle->state(index), lab.decision.node);
+      line += fmt::format("{} {} ", static_cast<int>(status.code()), status.Message());
+      take_back = take_back || !status.Ok();
+    }
+    lab.cluster.Objects().in_flight_claims.ForEach(
+        [&](const api::ResourceClaim& claim) { line += api::ToJson(claim) + "\n"; });
+    for (const auto& [plugin, index] : lab.cycle->profile().pre_bind) {
+      const auto task = plugin->PreparePreBind(context, lab.cycle->state(index), lab.decision.node);
+      line += task ? " writes" : " -";
+    }
+    if (!take_back) return line;
+    for (const auto& [plugin, index] : lab.cycle->profile().reserve) {
+      plugin->Unreserve(context, lab.cycle->state(index), lab.decision.node);
+    }
+    lab.cluster.RemovePod(id);
+    return line;
+  }
+
+  bool Compare(PodId id) {
+    const std::string expected = labs_[0]->Decide(id);
+    for (size_t i = 1; i < labs_.size(); ++i) {
+      const std::string actual = labs_[i]->Decide(id);
+      EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
+      if (actual != expected) return false;
+      if (!labs_[i]->decision.from_class) continue;
+      cluster::NodeSet feasible;
+      cluster::NodeSet best;
+      labs_[i]->cycle->classes().List(&feasible, &best);
+      EXPECT_TRUE(feasible == labs_[0]->decision.feasible);
+      EXPECT_TRUE(best == labs_[0]->decision.best);
+    }
+    return !::testing::Test::HasFailure();
+  }
+
+  Random random_;
+  const bool volumes_;
+  const bool devices_;
+  const bool shared_slices_ = OneIn(3);
+  std::vector<std::unique_ptr<Lab>> labs_;
+  std::vector<Template> templates_;
+  std::vector<std::string> placed_;  // uids, also of pods that are gone
+  PodId nominated_ = cluster::kNoPod;
+  int next_node_ = 0;
+  int next_pod_ = 0;
+  uint64_t scheduled_ = 0;
+};
+
+struct Case {
+  const char* name;
+  bool volumes;
+  bool devices;
+};
+
+class ClaimsProperty : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ClaimsProperty, DecisionsAreThoseOfAScan) {
+  uint64_t answers = 0;
+  uint64_t rows = 0;
+  uint64_t lazy = 0;
+  uint64_t scheduled = 0;
+  const char* more = std::getenv("BERTH_SEEDS");  // for a longer look
+  const uint64_t seeds = more == nullptr ? 60 : std::strtoull(more, nullptr, 10);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    History history(seed, GetParam().volumes, GetParam().devices);
+    history.Live(250);
+    if (HasFailure()) return;
+    answers += history.Seen(1).answers;
+    rows += history.Seen(1).rows;
+    lazy += history.Seen(2).answers;
+    scheduled += history.scheduled();
+  }
+  // The comparison means something only if classes are used, kept and caught up.
+  EXPECT_GT(scheduled, 20 * seeds);
+  EXPECT_GT(answers, 15 * seeds);
+  EXPECT_GT(rows, 15 * seeds);
+  EXPECT_GT(lazy, 5 * seeds);
+}
+
+INSTANTIATE_TEST_SUITE_P(Claims, ClaimsProperty,
+                         ::testing::Values(Case{"volumes", true, false},
+                                           Case{"devices", false, true}, Case{"both", true, true}),
+                         [](const auto& which) { return which.param.name; });
+
+}  // namespace
+}  // namespace berth::scheduler

@@ -27,9 +27,9 @@ using cluster::PodId;
 // What pods of a template look like: all have equal needs, and each has claims of its own.
 struct Template {
   api::Pod pod;
-  std::vector<Flavor> own;          // volumes behind claims that are made for the pod
-  bool ephemeral = false;           // those claims are made for the pod by a controller
-  std::vector<std::string> shared;  // claims that others use too
+  std::vector<Flavor> own;  // volumes behind claims that are made for the pod
+  bool ephemeral = false;   // those claims are made for the pod by a controller
+  int shared = 0;           // claims that others use too
   std::vector<std::string> inlined;
   std::vector<std::string> devices;  // specs of resource claims, made for the pod
   bool generated = false;            // those claims are made from a template
@@ -126,7 +126,13 @@ class History {
     });
   }
 
-  void SetShared(int i) { SetClaim(fmt::format("shared{}", i), Of("handle", 2), MakeFlavor()); }
+  // Mostly of one kind, so that which of them it is makes the only difference.
+  void SetShared(int i) {
+    Flavor flavor;
+    flavor.source = "'csi':{'driver':'d0','volumeHandle':'@'}";
+    if (OneIn(3)) flavor = MakeFlavor();
+    SetClaim(fmt::format("shared{}", i), Of("handle", 3), flavor);
+  }
 
   void SetAttachment() {
     const std::string name = Of("attachment", 20);
@@ -164,7 +170,7 @@ class History {
 
   void SetSlice(int i) {
     const bool gone = OneIn(8);
-    const api::ResourceSlice slice = RandomSlice(random_, i, shared_slices_ && OneIn(20));
+    const api::ResourceSlice slice = RandomSlice(random_, i, shared_slices_ && OneIn(5));
     Objects([&](auto& objects) {
       gone ? void(objects.resource_slices.Remove({}, slice.metadata.name))
            : objects.resource_slices.Set(slice);
@@ -193,13 +199,27 @@ class History {
     }
   }
 
+  // A claim is gone though its pod is not, or somebody else takes devices.
   void FreeClaim() {
-    const std::string name =
-        OneIn(6) ? "devices" : Of("dev-p", static_cast<uint64_t>(next_pod_) + 1) + "-0";
+    std::string name = "devices";
+    if (!placed_.empty() && !OneIn(3)) {
+      name = fmt::format("dev-{}-0", placed_[random_.Below(placed_.size())]);
+    }
     Objects([&](auto& objects) {
       objects.in_flight_claims.Remove("ns", name);
       objects.resource_claims.Remove("ns", name);
     });
+  }
+
+  void TakeDevice() {
+    const std::string name = Of("foreign", 10);
+    const auto node = random_.Below(static_cast<uint64_t>(next_node_));
+    const auto claim = FromText<api::ResourceClaim>(fmt::format(
+        "{{'metadata':{{'namespace':'ns','name':'{}','uid':'{}'}},'spec':{{}},'status':{{"
+        "'allocation':{{'devices':{{'results':[{{'request':'r','driver':'dra','pool':'pool{}',"
+        "'device':'dev{}'}}]}}}}}}}}",
+        name, name, node, random_.Below(3)));
+    Objects([&](auto& objects) { objects.resource_claims.Set(claim); });
   }
 
   // --- Pods
@@ -207,7 +227,9 @@ class History {
   Template MakeTemplate() {
     Template made;
     MakePod pod("template");
-    pod.Label("app", Of("a", 2)).Priority(static_cast<int32_t>(random_.Below(3)) * 10);
+    pod.Label("app", Of("a", 2))
+        .Label("tier", Of("a", 2))
+        .Priority(static_cast<int32_t>(random_.Below(3)) * 10);
     pod.Requests("cpu", Of("", 8) + "00m").Requests("memory", Of("", 400) + "Mi");
     if (OneIn(3)) pod.Tolerates("t");
     if (OneIn(8)) {
@@ -226,17 +248,17 @@ class History {
       const uint64_t own = random_.Below(3);
       for (uint64_t i = 0; i < own; ++i) made.own.push_back(MakeFlavor());
       made.ephemeral = OneIn(3);
-      if (own == 0 || OneIn(3)) made.shared.push_back(Of("shared", kShared));
+      made.shared = own == 0 || OneIn(3) ? 1 : 0;
       if (OneIn(10)) {
         made.inlined.push_back(OneIn(2) ? "'awsElasticBlockStore':{'volumeID':'handle0'}"
                                         : "'azureDisk':{'diskName':'handle','diskURI':'/x/y'}");
       }
     }
     if (devices_) {
-      const uint64_t claims = 1 + random_.Below(2);
+      const uint64_t claims = random_.Below(3);
       for (uint64_t i = 0; i < claims; ++i) made.devices.push_back(MakeDevices());
       made.generated = OneIn(2);
-      made.shares_devices = OneIn(10);
+      made.shares_devices = claims == 0 || OneIn(8);
     }
     return made;
   }
@@ -251,8 +273,8 @@ class History {
       pod.spec.volumes.push_back(FromText<api::Volume>(
           fmt::format("{{'name':'v{}',{}}}", pod.spec.volumes.size(), source)));
     };
-    for (const std::string& claim : from.shared) {
-      add(fmt::format("'persistentVolumeClaim':{{'claimName':'{}'}}", claim));
+    for (int i = 0; i < from.shared; ++i) {
+      add(fmt::format("'persistentVolumeClaim':{{'claimName':'{}'}}", Of("shared", kShared)));
     }
     for (const std::string& source : from.inlined) add(source);
     for (size_t i = 0; i < from.devices.size(); ++i) AddDevices(from, i, &pod);
@@ -296,10 +318,10 @@ class History {
 
   // With a service, pods without constraints spread by default.
   void SetService() {
-    const auto service = FromText<api::Service>(
-        fmt::format("{{'metadata':{{'name':'s','namespace':'ns'}},'spec':{{'selector':{{'app':"
-                    "'{}'}}}}}}",
-                    Of("a", 3)));
+    const bool by_app = OneIn(2);
+    const auto service = FromText<api::Service>(fmt::format(
+        "{{'metadata':{{'name':'{}','namespace':'ns'}},'spec':{{'selector':{{'{}':'{}'}}}}}}",
+        by_app ? "s" : "t", by_app ? "app" : "tier", Of("a", 2)));
     Objects([&](auto& objects) { objects.services.Set(service); });
   }
 
@@ -393,10 +415,10 @@ class History {
         if (devices_) WriteClaims();
         break;
       case 17:
-        if (OneIn(8)) SetService();
+        if (OneIn(4)) SetService();
         break;
       case 16:
-        if (devices_) FreeClaim();
+        if (devices_) OneIn(2) ? FreeClaim() : TakeDevice();
         break;
       default:
         Schedule();

@@ -77,25 +77,52 @@ class VolumeUsage {
   Fresh DeriveNow(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
 
  private:
+  // How much of what is known about a row is to be derived again.
+  enum Dirt : uint8_t { kClean = 0, kPods = 1, kAttachments = 2, kEverything = 4 };
+  // A volume, and a number for its driver.
+  struct Held {
+    cluster::StringId name;
+    uint32_t driver;
+  };
+  // What a pod of a node, or the attachments of a node, hold.
+  struct Holder {
+    cluster::PodId pod = cluster::kNoPod;
+    uint64_t shape = 0;  // serial
+    std::string pod_name;
+    std::string pod_uid;
+    bool bad = false;
+    std::vector<Held> volumes;
+    std::vector<std::string> depends;  // keys of dependents_
+
+    bool IsOf(const cluster::Pod& other) const;
+  };
   struct Row {
     cluster::StringId node = cluster::kNoString;  // whose row; kNoString: nobody's
     NodeUsage usage;
-    std::vector<std::string> depends;  // keys of dependents_
-    bool dirty = false;
+    std::vector<Holder> pods;  // those with volumes; none where nothing is limited
+    Holder attached;
+    size_t names = 0;  // in use here, as counted in name_uses_
+    uint8_t dirty = kClean;
   };
 
-  void MarkDirty(cluster::NodeIndex n);
+  void MarkDirty(cluster::NodeIndex n, Dirt dirt = kEverything);
   void MarkAll();
   void MarkDependents(char kind, const std::string& key);
-  void MarkNode(const cluster::Cluster& cluster, std::string_view name);
+  void MarkNode(const cluster::Cluster& cluster, std::string_view name, Dirt dirt);
   void SyncRows(const cluster::Cluster& cluster);
   void SyncAttachments(const cluster::Cluster& cluster);
   void SetAttachment(const cluster::Cluster& cluster, const std::string& key);
   void Derive(const cluster::Cluster& cluster, cluster::NodeIndex n);
-  void Undepend(cluster::NodeIndex n);
-  // Fills usage but for its volumes, and the names of pods' volumes, sorted and unique.
-  void Collect(const cluster::Cluster& cluster, cluster::NodeIndex n, NodeUsage* usage,
-               std::vector<CsiVolume>* of_pods, Dependencies* depends) const;
+  void ForgetHolders(cluster::NodeIndex n);
+  void DerivePods(const cluster::Cluster& cluster, cluster::NodeIndex n);
+  void DeriveAttached(const cluster::Cluster& cluster, cluster::NodeIndex n);
+  void Count(Row& row);
+  void Hold(cluster::NodeIndex n, std::vector<CsiVolume> volumes, const Dependencies& depends,
+            Holder* holder);
+  void Undepend(cluster::NodeIndex n, const Holder& holder);
+  // The volumes of the node's attachments, perhaps named twice.
+  std::vector<CsiVolume> Attached(const cluster::Cluster& cluster, cluster::NodeIndex n,
+                                  Dependencies* depends) const;
   void FillColumn(const std::string& driver, cluster::NodeIndex n, Column* column) const;
 
   std::vector<Row> rows_;
@@ -106,6 +133,10 @@ class VolumeUsage {
   uint64_t names_serial_ = 0;
   std::vector<uint32_t> nodes_with_;  // by id: how many nodes have the volume
   size_t name_uses_ = 0;
+  cluster::Dictionary drivers_;
+  std::vector<Held> held_;  // scratch
+  std::vector<Held> attached_;
+  std::vector<Holder> holders_;
   cluster::RowLog changes_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Column>> columns_;
   // Rows that looked at an object, by kind letter and key.

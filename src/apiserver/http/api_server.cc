@@ -224,12 +224,12 @@ void ApiServer::Reply(Call& call, int code, const ObjectPtr& object) {
                                        {"apiVersion", "meta.k8s.io/v1"},
                                        {"metadata", value["metadata"]}}));
   }
-  std::string text = NeedsConversion(resource) ? Convert(resource, *object).Dump() : object->text;
-  if (call.encoding.protobuf) {
-    ReplyWhenDurable(call, MakeResponse(code, kProtobufType, ToProtobuf(resource, text)));
-  } else {
-    ReplyWhenDurable(call, MakeResponse(code, kJsonType, std::move(text)));
-  }
+  std::string converted;
+  if (NeedsConversion(resource)) converted = ConvertText(resource, *object);
+  const std::string& text = converted.empty() ? object->text : converted;
+  ReplyWhenDurable(call, call.encoding.protobuf
+                             ? MakeResponse(code, kProtobufType, ToProtobuf(resource, text))
+                             : MakeResponse(code, kJsonType, text));
 }
 
 }  // namespace berth::apiserver

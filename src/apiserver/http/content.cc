@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/go_text.h"
 #include "api/json.h"
 #include "api/object.h"
 #include "api/proto.h"
@@ -121,6 +122,8 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
   return std::nullopt;
 }
 
+bool IsProtobuf(std::string_view content_type) { return MediaType(content_type) == kProtobufType; }
+
 Answer<Json> DecodeBody(std::string_view content_type, std::string_view body) {
   const std::string type = MediaType(content_type);
   if (type == kProtobufType) {
@@ -188,6 +191,33 @@ Json Convert(const Resource& asked, const StoredObject& object) {
   }
   value.Set("apiVersion", asked.ApiVersion());
   return value;
+}
+
+std::string ConvertText(const Resource& asked, const StoredObject& object) {
+  const bool event = asked.group == "events.k8s.io";
+  std::string text = "{";
+  text.reserve(object.text.size() + 128);
+  ForEachMember(object.text, [&](std::string_view name, std::string_view value) {
+    if (event) {
+      for (const auto& [core, renamed] : kEventFields) {
+        if (name == core) {
+          name = renamed;
+          break;
+        }
+      }
+    }
+    if (text.size() > 1) text += ',';
+    text += '"';
+    text += name;
+    text += "\":";
+    if (name == "apiVersion") {
+      api::AppendJsonString(text, asked.ApiVersion());
+    } else {
+      text += value;
+    }
+  });
+  text += '}';
+  return text;
 }
 
 void ConvertToKept(const Resource& asked, Json& object) {

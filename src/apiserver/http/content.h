@@ -30,6 +30,7 @@ std::string MediaType(std::string_view content_type);
 
 // The body of a request as JSON.
 Answer<Json> DecodeBody(std::string_view content_type, std::string_view body);
+bool IsProtobuf(std::string_view content_type);
 
 // Checks an object against the described type: values of the wrong type always, unknown fields
 // when strict.
@@ -38,6 +39,8 @@ Answer<void> CheckFields(const Resource& resource, const Json& object, bool stri
 // The object in the form of the resource asked for.
 Json Convert(const Resource& asked, const StoredObject& object);
 bool NeedsConversion(const Resource& asked);
+// The text of Convert(), whose members may be in another order.
+std::string ConvertText(const Resource& asked, const StoredObject& object);
 // And back, for what a client sends.
 void ConvertToKept(const Resource& asked, Json& object);
 

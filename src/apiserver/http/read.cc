@@ -27,7 +27,7 @@ std::string ListProtobuf(const Resource& resource, const std::vector<ObjectPtr>&
   }
   for (const ObjectPtr& object : objects) {
     writer.add_message(2, NeedsConversion(resource)
-                              ? ToProtobufMessage(resource, Convert(resource, *object).Dump())
+                              ? ToProtobufMessage(resource, ConvertText(resource, *object))
                               : ToProtobufMessage(resource, object->text));
   }
   return api::WrapEnvelope(resource.ApiVersion(), resource.kind + "List", raw);
@@ -137,7 +137,7 @@ void ApiServer::ListPage(Call& call, const std::vector<ObjectPtr>& objects, uint
                         {"metadata", objects[i]->Value()["metadata"]}})
           .AppendTo(body);
     } else if (NeedsConversion(resource)) {
-      Convert(resource, *objects[i]).AppendTo(body);
+      body += ConvertText(resource, *objects[i]);
     } else {
       body += objects[i]->text;
     }

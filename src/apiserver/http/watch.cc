@@ -149,7 +149,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
 
   std::string Encode(std::string_view type, const StoredObject& object) const {
     std::string converted;
-    if (NeedsConversion(resource_)) converted = Convert(resource_, object).Dump();
+    if (NeedsConversion(resource_)) converted = ConvertText(resource_, object);
     const std::string& text = converted.empty() ? object.text : converted;
     return encoding_.protobuf ? Frame(type, ToProtobuf(resource_, text)) : Line(type, text);
   }

@@ -1,6 +1,8 @@
 // Disruption budgets: what they allow, and conditions of pods they look at.
 #pragma once
 
+#include <string_view>
+
 #include "api/time.h"
 #include "apiserver/json/value.h"
 #include "apiserver/registry/registry.h"
@@ -25,5 +27,7 @@ bool PodReady(const Json& pod);
 
 // Adds or replaces the condition of that type; its transition time stays while its status does.
 void SetCondition(Json& status, Json condition, const api::Time& now);
+// The same with the time as text.
+void SetCondition(Json& status, Json condition, std::string_view now);
 
 }  // namespace berth::apiserver

@@ -19,23 +19,27 @@ Resource BindingResource() {
 }  // namespace
 
 void SetCondition(Json& status, Json condition, const api::Time& now) {
+  SetCondition(status, std::move(condition), std::string_view(now.Format()));
+}
+
+void SetCondition(Json& status, Json condition, std::string_view now) {
   Json& conditions = status.At("conditions");
   for (Json& known : conditions.MutableItems()) {
     if (known["type"].Str() != condition["type"].Str()) continue;
     if (known["status"].Str() == condition["status"].Str()) {
       condition.Set("lastTransitionTime", known["lastTransitionTime"]);
     }
-    condition.Default("lastTransitionTime", now.Format());
+    condition.Default("lastTransitionTime", now);
     known = std::move(condition);
     return;
   }
-  condition.Default("lastTransitionTime", now.Format());
+  condition.Default("lastTransitionTime", now);
   conditions.Append(std::move(condition));
 }
 
 Answer<void> Registry::Bind(std::string_view namespace_, std::string_view name, const Json& binding,
                             const WriteOptions& options) {
-  const Resource& pods = catalog_.Core("pods");
+  const Resource& pods = pods_;
   const std::string node(binding["target"]["name"].Str());
   const std::string_view kind = binding["target"]["kind"].Str();
   std::vector<FieldError> errors;
@@ -54,36 +58,42 @@ Answer<void> Registry::Bind(std::string_view namespace_, std::string_view name, 
                                        "object meta: {}",
                                        uid, old->uid)));
   }
-  Json pod = old->Value();
-  if (!pod["metadata"]["deletionTimestamp"].IsNull()) {
+  if (old->deleting) {
     return Refuse(
         Conflict(BindingResource(), name,
                  fmt::format("pod {} is being deleted, cannot be assigned to a host", name)));
   }
-  if (const std::string_view host = pod["spec"]["nodeName"].Str(); !host.empty()) {
+  const std::string_view text = old->text;
+  if (const std::string& host = old->fields[node_field_]; !host.empty()) {
     return Refuse(Conflict(BindingResource(), name,
                            fmt::format("pod {} is already assigned to node \"{}\"", name, host)));
   }
-  if (!pod["spec"]["schedulingGates"].Empty()) {
+  if (!FindValue(text, "spec.schedulingGates").Empty()) {
     return Refuse(Conflict(BindingResource(), name,
                            fmt::format("pod {} has non-empty .spec.schedulingGates", name)));
   }
-  pod.At("spec").Set("nodeName", node);
-  const Json& annotations = binding["metadata"]["annotations"];
-  for (const auto& [key, value] : annotations.Members()) {
-    pod.At("metadata").At("annotations").Set(key, value);
+  if (options.dry_run) return {};
+  std::vector<Edit> edits;
+  if (const Json& given = binding["metadata"]["annotations"]; !given.Empty()) {
+    Json annotations = FindValue(text, "metadata.annotations");
+    for (const auto& [key, value] : given.Members()) annotations.Set(key, value);
+    edits.push_back({"metadata.annotations", std::move(annotations)});
   }
+  const Json generation = FindValue(text, "metadata.generation");
   Json condition = Json::MakeObject({{"type", "PodScheduled"}, {"status", "True"}});
-  condition.Set("observedGeneration", pod["metadata"]["generation"]);
-  SetCondition(pod.At("status"), std::move(condition), options_.now());
-  pod.At("metadata").Set("generation", pod["metadata"]["generation"].Int() + 1);
-  if (!options.dry_run) store_.Put(pods.storage_id, std::move(pod));
+  condition.Set("observedGeneration", generation);
+  Json status = FindValue(text, "status");
+  SetCondition(status, std::move(condition), options_.now());
+  edits.push_back({"metadata.generation", generation.Int() + 1});
+  edits.push_back({"spec.nodeName", node});
+  edits.push_back({"status", std::move(status)});
+  store_.Derive(pods_.storage_id, *old, std::move(edits));
   return {};
 }
 
 Answer<void> Registry::Evict(std::string_view namespace_, std::string_view name,
                              const Json& eviction) {
-  const Resource& pods = catalog_.Core("pods");
+  const Resource& pods = pods_;
   const ObjectPtr old = store_.Get(pods.storage_id, namespace_, name);
   if (!old) return Refuse(NotFound(pods, name));
   auto options = DeleteOptions::From(eviction["deleteOptions"]);

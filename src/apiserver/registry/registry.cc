@@ -69,6 +69,15 @@ void DropNulls(Json& value, int depth = 0) {
   }
 }
 
+// Names that are taken one after the other before a generated name is given up.
+constexpr int kNameTries = 8;
+
+// What a generated name begins with.
+std::string NameBase(const Json& metadata) {
+  constexpr size_t kMaxBase = 58;
+  return std::string(metadata["generateName"].Str().substr(0, kMaxBase));
+}
+
 bool CreatedByUpdate(const Resource& resource) {
   return resource.kind == "Lease" || resource.kind == "Endpoints" || resource.kind == "Event" ||
          resource.kind == "LimitRange";
@@ -94,7 +103,15 @@ bool SameContent(const Json& a, const Json& b) {
 }  // namespace
 
 Registry::Registry(Catalog& catalog, Store& store, RegistryOptions options)
-    : catalog_(catalog), store_(store), options_(std::move(options)), random_(options_.seed) {
+    : catalog_(catalog),
+      store_(store),
+      pods_(catalog.Core("pods")),
+      namespaces_(catalog.Core("namespaces")),
+      node_field_(static_cast<size_t>(
+          std::find(pods_.selectable.begin(), pods_.selectable.end(), "spec.nodeName") -
+          pods_.selectable.begin())),
+      options_(std::move(options)),
+      random_(options_.seed) {
   for (const auto& [key, object] :
        store_.All(catalog_.Named("apiextensions.k8s.io", "customresourcedefinitions").storage_id)) {
     Learn(catalog_.Named("apiextensions.k8s.io", "customresourcedefinitions"), object->Value(),
@@ -137,9 +154,8 @@ Answer<ObjectPtr> Registry::Get(const Resource& resource, std::string_view names
 Answer<void> Registry::CheckNamespace(const Resource& resource, std::string_view namespace_,
                                       std::string_view name) const {
   if (!resource.namespaced) return {};
-  const Resource& namespaces = catalog_.Core("namespaces");
-  const ObjectPtr found = store_.Get(namespaces.storage_id, "", namespace_);
-  if (!found) return Refuse(NotFound(namespaces, namespace_));
+  const ObjectPtr found = store_.Get(namespaces_.storage_id, "", namespace_);
+  if (!found) return Refuse(NotFound(namespaces_, namespace_));
   if (found->fields[0] == "Terminating") {
     StatusError error = Forbidden(
         resource, name,
@@ -174,9 +190,7 @@ Answer<void> Registry::PrepareNew(const Resource& resource, std::string_view nam
     return Refuse({500, "", "resourceVersion should not be set on objects to be created", Json()});
   }
   if (metadata["name"].Empty() && !metadata["generateName"].Empty()) {
-    constexpr size_t kMaxBase = 58;
-    metadata.Set("name",
-                 std::string(metadata["generateName"].Str().substr(0, kMaxBase)) + RandomSuffix());
+    metadata.Set("name", NameBase(metadata) + RandomSuffix());
   }
   for (std::string_view field : {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
                                  "resourceVersion", "generation"}) {
@@ -210,6 +224,29 @@ Answer<ObjectPtr> Registry::Create(const Resource& resource, std::string_view na
     return Refuse(AlreadyExists(resource, name));
   }
   return Write(resource, std::move(object), options);
+}
+
+Answer<size_t> Registry::CreateMany(const Resource& resource, std::string_view namespace_,
+                                    Json object, size_t count, const WriteOptions& options) {
+  const std::string base = NameBase(object["metadata"]);
+  const auto first = Create(resource, namespace_, std::move(object), options);
+  if (!first) return Refuse(first.error());
+  const Json now = options_.now().Format();
+  size_t made = 1;
+  for (int tries = 0; made < count && tries < kNameTries;) {
+    std::string name = base + RandomSuffix();
+    if (store_.Get(resource.storage_id, resource.namespaced ? namespace_ : "", name)) {
+      ++tries;
+      continue;
+    }
+    store_.Derive(resource.storage_id, **first,
+                  {{"metadata.creationTimestamp", now},
+                   {"metadata.name", std::move(name)},
+                   {"metadata.uid", RandomUid()}});
+    ++made;
+    tries = 0;
+  }
+  return made;
 }
 
 Answer<ObjectPtr> Registry::Write(const Resource& resource, Json object,
@@ -256,18 +293,19 @@ Answer<ObjectPtr> Registry::Modify(const Resource& resource, std::string_view na
 }
 
 Answer<ObjectPtr> Registry::Touch(const Resource& resource, std::string_view namespace_,
-                                  std::string_view name, const Change& change,
+                                  std::string_view name, std::vector<Edit> edits,
                                   const WriteOptions& options) {
   const ObjectPtr old = store_.Get(resource.storage_id, namespace_, name);
   if (!old) return Refuse(NotFound(resource, name));
-  Json object = old->Value();
   // What others own or wait for goes the long way.
-  if (old->deleting || object["metadata"].Has("managedFields")) {
-    const std::string_view part = resource.status ? "status" : "";
-    return Modify(resource, namespace_, name, change, part, options);
+  if (old->deleting || !FindText(old->text, "metadata.managedFields").empty()) {
+    const auto change = [&](Json& object) -> Answer<void> {
+      EditValue(object, edits);
+      return {};
+    };
+    return Modify(resource, namespace_, name, change, resource.status ? "status" : "", options);
   }
-  if (auto ok = change(object); !ok) return Refuse(std::move(ok.error()));
-  return store_.Put(resource.storage_id, std::move(object));
+  return store_.Derive(resource.storage_id, *old, std::move(edits));
 }
 
 Answer<ObjectPtr> Registry::Finish(const Resource& resource, const ObjectPtr& old,

@@ -69,6 +69,10 @@ class Registry {
                         std::string_view name) const;
   Answer<ObjectPtr> Create(const Resource& resource, std::string_view namespace_, Json object,
                            const WriteOptions& options = {});
+  // Creates up to `count` objects that differ in their generated names alone; how many. The first
+  // one takes the long way, the others follow from it. REQUIRES: the object has a generateName.
+  Answer<size_t> CreateMany(const Resource& resource, std::string_view namespace_, Json object,
+                            size_t count, const WriteOptions& options = {});
   // Replaces the object, or with subresource "status" its status; `created` is set when there was
   // none and the kind may be created so.
   Answer<ObjectPtr> Update(const Resource& resource, std::string_view namespace_,
@@ -78,10 +82,10 @@ class Registry {
   Answer<ObjectPtr> Modify(const Resource& resource, std::string_view namespace_,
                            std::string_view name, const Change& change,
                            std::string_view subresource = {}, const WriteOptions& options = {});
-  // The same for what the process itself reports of an object it may change: neither defaults nor
-  // validation, and always a new version.
+  // The same by edits, as Store::Derive takes them, for what the process itself reports of an
+  // object it may change: neither defaults nor validation, and always a new version.
   Answer<ObjectPtr> Touch(const Resource& resource, std::string_view namespace_,
-                          std::string_view name, const Change& change,
+                          std::string_view name, std::vector<Edit> edits,
                           const WriteOptions& options = {});
   Answer<Deleted> Delete(const Resource& resource, std::string_view namespace_,
                          std::string_view name, const DeleteOptions& options = {});
@@ -111,6 +115,9 @@ class Registry {
 
   Catalog& catalog_;
   Store& store_;
+  const Resource& pods_;
+  const Resource& namespaces_;
+  const size_t node_field_;  // the place of spec.nodeName in StoredObject::fields of a pod
   RegistryOptions options_;
   Random random_;
 };

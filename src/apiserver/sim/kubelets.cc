@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -83,7 +84,7 @@ class Kubelets {
   // How long the containers run, below zero: for ever.
   milliseconds RunTime(const StoredObject& pod) const {
     const bool always = pod.fields[restart_field_] == "Always";
-    if (always && pod.text.find(kRunFor) == std::string::npos) return milliseconds(-1);
+    if (always && FindText(pod.text, "metadata.annotations").empty()) return milliseconds(-1);
     const Json value = pod.Value();
     const std::string_view asked = value["metadata"]["annotations"][kRunFor].Str();
     if (!asked.empty()) {
@@ -98,15 +99,11 @@ class Kubelets {
     return milliseconds(-1);
   }
 
-  template <class Change>
-  void ChangeStatus(const ObjectPtr& pod, const Change& change) {
-    (void)world_.registry().Touch(
-        world_.pods(), pod->namespace_, pod->name,
-        [&](Json& value) -> Answer<void> {
-          change(value);
-          return {};
-        },
-        kKubelet);
+  void SetStatus(const StoredObject& pod, Json status) {
+    std::vector<Edit> edits;
+    edits.push_back({"status", std::move(status)});
+    (void)world_.registry().Touch(world_.pods(), pod.namespace_, pod.name, std::move(edits),
+                                  kKubelet);
   }
 
   const std::string& HostAddress(const std::string& node) {
@@ -129,60 +126,60 @@ class Kubelets {
     if (pod->deleting || world_.index().PhaseOf(*pod) != "Pending") return;
     const std::string now = world_.Now().Format();
     const std::string& host = HostAddress(world_.index().NodeOf(*pod));
-    const std::string address = NextPodAddress();
-    ChangeStatus(pod, [&](Json& value) {
-      Json& status = value.At("status");
-      status.Set("phase", "Running");
-      status.Set("hostIP", host);
-      status.Set("hostIPs", Json::MakeArray({Json::MakeObject({{"ip", host}})}));
-      const std::string& ip = value["spec"]["hostNetwork"].Bool() ? host : address;
-      status.Set("podIP", ip);
-      status.Set("podIPs", Json::MakeArray({Json::MakeObject({{"ip", ip}})}));
-      status.Set("startTime", now);
-      for (std::string_view type :
-           {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}) {
-        SetCondition(status, Json::MakeObject({{"type", type}, {"status", "True"}}), world_.Now());
-      }
-      Json statuses = Json::MakeArray();
-      for (const Json& container : value["spec"]["containers"].Items()) {
-        Json running = Json::MakeObject({{"startedAt", now}});
-        statuses.Append(Json::MakeObject(
-            {{"name", container["name"]},
-             {"image", container["image"]},
-             {"imageID", ""},
-             {"containerID", fmt::format("sim://{}/{}", pod->uid, container["name"].Str())},
-             {"ready", true},
-             {"started", true},
-             {"restartCount", 0},
-             {"state", Json::MakeObject({{"running", std::move(running)}})},
-             {"lastState", Json::MakeObject()}}));
-      }
-      status.Set("containerStatuses", std::move(statuses));
-      status.Erase("nominatedNodeName");
-    });
+    const bool host_network = FindText(pod->text, "spec.hostNetwork") == "true";
+    const std::string ip = host_network ? host : NextPodAddress();
+    Json status = FindValue(pod->text, "status");
+    status.Set("phase", "Running");
+    status.Set("hostIP", host);
+    status.Set("hostIPs", Json::MakeArray({Json::MakeObject({{"ip", host}})}));
+    status.Set("podIP", ip);
+    status.Set("podIPs", Json::MakeArray({Json::MakeObject({{"ip", ip}})}));
+    status.Set("startTime", now);
+    for (std::string_view type :
+         {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}) {
+      SetCondition(status, Json::MakeObject({{"type", type}, {"status", "True"}}),
+                   std::string_view(now));
+    }
+    Json statuses = Json::MakeArray();
+    const Json containers = FindValue(pod->text, "spec.containers");
+    for (const Json& container : containers.Items()) {
+      Json running = Json::MakeObject({{"startedAt", now}});
+      statuses.Append(Json::MakeObject(
+          {{"name", container["name"]},
+           {"image", container["image"]},
+           {"imageID", ""},
+           {"containerID", fmt::format("sim://{}/{}", pod->uid, container["name"].Str())},
+           {"ready", true},
+           {"started", true},
+           {"restartCount", 0},
+           {"state", Json::MakeObject({{"running", std::move(running)}})},
+           {"lastState", Json::MakeObject()}}));
+    }
+    status.Set("containerStatuses", std::move(statuses));
+    status.Erase("nominatedNodeName");
+    SetStatus(*pod, std::move(status));
   }
 
   void Complete(const ObjectPtr& pod) {
     if (pod->deleting || world_.index().PhaseOf(*pod) != "Running") return;
     const std::string now = world_.Now().Format();
-    ChangeStatus(pod, [&](Json& value) {
-      Json& status = value.At("status");
-      status.Set("phase", "Succeeded");
-      for (std::string_view type : {"Ready", "ContainersReady"}) {
-        SetCondition(
-            status,
-            Json::MakeObject({{"type", type}, {"status", "False"}, {"reason", "PodCompleted"}}),
-            world_.Now());
-      }
-      for (Json& container : status.At("containerStatuses").MutableItems()) {
-        Json ended = Json::MakeObject({{"exitCode", 0}, {"reason", "Completed"}});
-        ended.Set("startedAt", container["state"]["running"]["startedAt"]);
-        ended.Set("finishedAt", now);
-        container.Set("state", Json::MakeObject({{"terminated", std::move(ended)}}));
-        container.Set("ready", false);
-        container.Set("started", false);
-      }
-    });
+    Json status = FindValue(pod->text, "status");
+    status.Set("phase", "Succeeded");
+    for (std::string_view type : {"Ready", "ContainersReady"}) {
+      SetCondition(
+          status,
+          Json::MakeObject({{"type", type}, {"status", "False"}, {"reason", "PodCompleted"}}),
+          world_.Now());
+    }
+    for (Json& container : status.At("containerStatuses").MutableItems()) {
+      Json ended = Json::MakeObject({{"exitCode", 0}, {"reason", "Completed"}});
+      ended.Set("startedAt", container["state"]["running"]["startedAt"]);
+      ended.Set("finishedAt", now);
+      container.Set("state", Json::MakeObject({{"terminated", std::move(ended)}}));
+      container.Set("ready", false);
+      container.Set("started", false);
+    }
+    SetStatus(*pod, std::move(status));
   }
 
   void Stop(const ObjectPtr& pod) {
@@ -264,13 +261,10 @@ class Kubelets {
     api::MicroTime now;
     now.seconds = world_.Now().seconds;
     now.nanos = world_.Now().nanos;
-    const auto renewed = world_.registry().Touch(
-        leases, kLeaseNamespace, node,
-        [&](Json& lease) -> Answer<void> {
-          lease.At("spec").Set("renewTime", now.Format());
-          return {};
-        },
-        kKubelet);
+    std::vector<Edit> edits;
+    edits.push_back({"spec.renewTime", now.Format()});
+    const auto renewed =
+        world_.registry().Touch(leases, kLeaseNamespace, node, std::move(edits), kKubelet);
     if (renewed) return;
     Json lease = Json::MakeObject({});
     lease.At("metadata").Set("name", node);

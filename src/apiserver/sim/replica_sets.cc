@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "apiserver/sim/world.h"
 
@@ -24,25 +25,30 @@ class ReplicaSets {
   }
 
   void OnSet(const Change& change) {
-    if (change.type != ChangeType::kDeleted) Enqueue(*change.object, milliseconds(0));
+    if (change.type == ChangeType::kDeleted) {
+      by_uid_.erase(change.object->uid);
+    } else {
+      Enqueue(*change.object, milliseconds(0));
+    }
   }
 
   // A pod of one of our sets changed: count again, soon.
   void OnPod(const Change& change) {
-    const StoredObject& pod = *change.object;
-    if (pod.controller.empty()) return;
-    const auto owner = by_uid_.find(pod.controller);
-    if (owner == by_uid_.end()) return;
-    const ObjectPtr set =
-        world_.store().Get(resource_.storage_id, owner->second.first, owner->second.second);
-    if (set && set->uid == pod.controller) Enqueue(*set, milliseconds(20));
+    const auto owner = by_uid_.find(change.object->controller);
+    if (owner == by_uid_.end() || std::exchange(owner->second.due, true)) return;
+    Enqueue(*owner->second.set, milliseconds(20));
   }
 
  private:
+  struct Known {
+    ObjectPtr set;     // as it was last looked at
+    bool due = false;  // it will be looked at soon
+  };
+
   void Sync(const std::string& namespace_, const std::string& name) {
     const ObjectPtr object = world_.store().Get(resource_.storage_id, namespace_, name);
     if (!object) return;
-    by_uid_[object->uid] = {namespace_, name};
+    by_uid_[object->uid] = {object};
     const Json set = object->Value();
     if (!object->deleting) {
       const int64_t wanted = std::max<int64_t>(0, set["spec"]["replicas"].Int(1));
@@ -60,15 +66,13 @@ class ReplicaSets {
     const size_t count = std::min(missing, world_.options().batch);
     Json pod = world_.PodFromTemplate(set, set["spec"]["template"]);
     pod.At("metadata").Set("generateName", object.name + "-");
-    for (size_t i = 0; i < count; ++i) {
-      const auto made =
-          world_.registry().Create(world_.pods(), object.namespace_, pod, kControllerManager);
-      if (!made) {
-        Enqueue(object, milliseconds(1000));
-        return;
-      }
+    const auto made = world_.registry().CreateMany(world_.pods(), object.namespace_, std::move(pod),
+                                                   count, kControllerManager);
+    if (!made || *made < count) {
+      Enqueue(object, milliseconds(1000));
+    } else if (count < missing) {
+      Enqueue(object, milliseconds(0));
     }
-    if (count < missing) Enqueue(object, milliseconds(0));
   }
 
   // Pods that are not placed go first, then those that are not ready, then the youngest. All in one
@@ -102,7 +106,7 @@ class ReplicaSets {
 
   World& world_;
   const Resource& resource_;
-  std::map<std::string, std::pair<std::string, std::string>> by_uid_;  // namespace and name
+  boost::unordered_flat_map<std::string, Known> by_uid_;
 };
 
 }  // namespace

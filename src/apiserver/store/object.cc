@@ -15,6 +15,16 @@ const Json& Walk(const Json& object, std::string_view path) {
   return *at;
 }
 
+// What a field selector compares with, of the value of a field.
+std::string FieldText(std::string_view field, const Json& value) {
+  if (value.IsString()) return std::string(value.Str());
+  if (field == "spec.unschedulable" || field == "spec.hostNetwork") {
+    return value.Bool() ? "true" : "false";
+  }
+  if (field == "status.replicas" || field == "status.succeeded") return std::to_string(value.Int());
+  return value.IsNull() ? "" : value.Dump();
+}
+
 // The value a field selector compares with. Names that are no paths are Kubernetes' own.
 std::string FieldValue(const Json& object, std::string_view field) {
   if (field == "source") {
@@ -22,13 +32,32 @@ std::string FieldValue(const Json& object, std::string_view field) {
     return std::string(component.empty() ? object["reportingComponent"].Str() : component);
   }
   if (field == "status.successful") field = "status.succeeded";
-  const Json& value = Walk(object, field);
-  if (value.IsString()) return std::string(value.Str());
-  if (field == "spec.unschedulable" || field == "spec.hostNetwork") {
-    return value.Bool() ? "true" : "false";
+  return FieldText(field, Walk(object, field));
+}
+
+bool IsReady(const Json& conditions) {
+  for (const Json& condition : conditions.Items()) {
+    if (condition["type"].Str() == "Ready") return condition["status"].Str() == "True";
   }
-  if (field == "status.replicas" || field == "status.succeeded") return std::to_string(value.Int());
-  return value.IsNull() ? "" : value.Dump();
+  return false;
+}
+
+// Takes what the edit says of the fields of the object.
+void Note(const Resource& resource, const Edit& edit, StoredObject& object) {
+  const std::string_view path = edit.path;
+  if (path == "metadata.name") object.name = edit.value.Str();
+  if (path == "metadata.uid") object.uid = edit.value.Str();
+  if (path == "status") object.ready = IsReady(edit.value["conditions"]);
+  if (path == "status.conditions") object.ready = IsReady(edit.value);
+  for (size_t i = 0; i < resource.selectable.size(); ++i) {
+    const std::string_view field = resource.selectable[i];
+    if (!field.starts_with(path)) continue;
+    if (field.size() == path.size()) {
+      object.fields[i] = FieldText(field, edit.value);
+    } else if (field[path.size()] == '.') {
+      object.fields[i] = FieldText(field, Walk(edit.value, field.substr(path.size() + 1)));
+    }
+  }
 }
 
 }  // namespace
@@ -62,13 +91,30 @@ ObjectPtr MakeStoredObject(const Resource& resource, const Json& object, uint64_
     if (owner["controller"].Bool()) stored->controller = owner["uid"].Str();
   }
   stored->deleting = !metadata["deletionTimestamp"].IsNull();
-  for (const Json& condition : object["status"]["conditions"].Items()) {
-    if (condition["type"].Str() == "Ready") stored->ready = condition["status"].Str() == "True";
-  }
+  stored->ready = IsReady(object["status"]["conditions"]);
   stored->fields.reserve(resource.selectable.size());
   for (const std::string& field : resource.selectable) {
     stored->fields.push_back(FieldValue(object, field));
   }
+  return stored;
+}
+
+ObjectPtr DeriveStoredObject(const Resource& resource, const StoredObject& from,
+                             std::span<const Edit> edits, uint64_t version) {
+  auto stored = std::make_shared<StoredObject>(StoredObject{.text = {},
+                                                            .namespace_ = from.namespace_,
+                                                            .name = from.name,
+                                                            .uid = from.uid,
+                                                            .version = version,
+                                                            .labels = from.labels,
+                                                            .fields = from.fields,
+                                                            .owners = from.owners,
+                                                            .controller = from.controller,
+                                                            .deleting = from.deleting,
+                                                            .ready = from.ready});
+  stored->text = EditText(from.text, edits);
+  stored->text.shrink_to_fit();
+  for (const Edit& edit : edits) Note(resource, edit, *stored);
   return stored;
 }
 

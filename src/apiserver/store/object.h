@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/string_map.h"
+#include "apiserver/json/edit.h"
 #include "apiserver/json/value.h"
 #include "apiserver/resource.h"
 
@@ -36,6 +38,12 @@ using ObjectPtr = std::shared_ptr<const StoredObject>;
 
 // Takes the object's text and what selectors look at. `object` has the version in its metadata.
 ObjectPtr MakeStoredObject(const Resource& resource, const Json& object, uint64_t version);
+
+// What `from` becomes by the edits, without reading it all. REQUIRES: the edits are in order, none
+// is about labels, owners, the namespace or deletion, and the resource has no fields of selectors
+// that are no paths.
+ObjectPtr DeriveStoredObject(const Resource& resource, const StoredObject& from,
+                             std::span<const Edit> edits, uint64_t version);
 
 // "NAMESPACE/NAME", "NAME" without a namespace: the order of lists.
 std::string ObjectKey(std::string_view namespace_, std::string_view name);

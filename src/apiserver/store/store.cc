@@ -60,13 +60,23 @@ std::pair<Store::Objects::const_iterator, Store::Objects::const_iterator> Store:
 }
 
 ObjectPtr Store::Put(uint32_t storage_id, Json object) {
-  Table& table = At(storage_id);
   const uint64_t version = ++version_;
   object.At("metadata").Set("resourceVersion", std::to_string(version));
-  ObjectPtr stored = MakeStoredObject(catalog_.At(storage_id), object, version);
-  ObjectPtr& place = Place(table, ObjectKey(stored->namespace_, stored->name));
-  Change change{place ? ChangeType::kModified : ChangeType::kAdded, storage_id, version, stored,
-                std::move(place)};
+  return Keep(storage_id, MakeStoredObject(catalog_.At(storage_id), object, version));
+}
+
+ObjectPtr Store::Derive(uint32_t storage_id, const StoredObject& from, std::vector<Edit> edits) {
+  const uint64_t version = ++version_;
+  edits.push_back({"metadata.resourceVersion", std::to_string(version)});
+  std::sort(edits.begin(), edits.end(),
+            [](const Edit& a, const Edit& b) { return a.path < b.path; });
+  return Keep(storage_id, DeriveStoredObject(catalog_.At(storage_id), from, edits, version));
+}
+
+ObjectPtr Store::Keep(uint32_t storage_id, ObjectPtr stored) {
+  ObjectPtr& place = Place(At(storage_id), ObjectKey(stored->namespace_, stored->name));
+  Change change{place ? ChangeType::kModified : ChangeType::kAdded, storage_id, stored->version,
+                stored, std::move(place)};
   place = stored;
   Record(std::move(change));
   return stored;

@@ -72,6 +72,9 @@ class Store {
 
   // Adds or replaces the object of that name and gives it the next version.
   ObjectPtr Put(uint32_t storage_id, Json object);
+  // The same with what `from` becomes by the edits (in any order), of which DeriveStoredObject says
+  // what they may be about. With another name it is another object.
+  ObjectPtr Derive(uint32_t storage_id, const StoredObject& from, std::vector<Edit> edits);
   // The last state with the deletion's version; null: no such object.
   ObjectPtr Remove(uint32_t storage_id, std::string_view namespace_, std::string_view name);
 
@@ -106,6 +109,7 @@ class Store {
   Table& At(uint32_t storage_id);
   // Where the object of that key is, or is to be.
   static ObjectPtr& Place(Table& table, std::string key);
+  ObjectPtr Keep(uint32_t storage_id, ObjectPtr stored);
   void Record(Change change);
   void Publish();
   void Tell(Table& table, const Change& change);

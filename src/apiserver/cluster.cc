@@ -86,6 +86,7 @@ class RunningCluster final : public Cluster {
     serving.any_port = options_.any_port;
     serving.max_connections = 4096;
     serving.max_body_bytes = 3u << 20;
+    serving.too_large_json = ToJson(TooLarge(serving.max_body_bytes)).Dump();
     serving.shutdown_timeout = std::chrono::seconds(1);
     auto listener = server::Listener::MakePlain(
         *loop_, serving, [this](server::Request request, server::Respond respond) {

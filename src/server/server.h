@@ -56,6 +56,8 @@ struct ServingOptions {
   size_t max_connections = 512;
   size_t max_header_bytes = 1u << 20;
   size_t max_body_bytes = 1u << 20;
+  // What a client with a larger body is told, in JSON; empty: plain text.
+  std::string too_large_json = {};
   std::chrono::seconds header_timeout{32};
   std::chrono::seconds idle_timeout{90};
   std::chrono::seconds shutdown_timeout{5};

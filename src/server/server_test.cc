@@ -81,6 +81,16 @@ class Client {
       got.append(buffer, static_cast<size_t>(n));
     }
   }
+  // Everything that comes until the server closes the connection.
+  std::string AskAll(const std::string& request) {
+    if (SSL_write(ssl_, request.data(), static_cast<int>(request.size())) <= 0) return "";
+    std::string got;
+    char buffer[4096];
+    for (int n; (n = SSL_read(ssl_, buffer, sizeof buffer)) > 0;) {
+      got.append(buffer, static_cast<size_t>(n));
+    }
+    return got;
+  }
   std::string Get(const std::string& path, const std::string& headers = "") {
     return Ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
   }
@@ -233,6 +243,49 @@ TEST_F(ServerTest, AMountAnswersFromAnyThreadBehindTheSameDoor) {
   const std::string page = client.Get("/dashboard/app.js");
   EXPECT_THAT(page, EndsWith("\r\n\r\nmount /dashboard/app.js"));
   EXPECT_THAT(page, HasSubstr("Cache-Control: max-age=60\r\n"));
+}
+
+TEST_F(ServerTest, RequestsThatComeTogetherAreAnsweredInTheirOrder) {
+  const auto answer = [](const Request& request, const Respond& respond, const Post& post) {
+    const std::string body =
+        request.path == "/dashboard/large" ? std::string(700'000, 'l') : "body " + request.body;
+    std::thread([post, respond, body] {
+      post([respond, body] { respond({200, {}, body}); });
+    }).detach();
+  };
+  options_.endpoints.mounts = {{"/dashboard/", answer, true}};
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  const std::string got = client.AskAll(
+      "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+      "POST /dashboard/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
+      "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+      "GET /dashboard/large HTTP/1.1\r\nHost: x\r\n\r\n"
+      "POST /dashboard/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "2\r\nch\r\n4\r\nunks\r\n0\r\n\r\n"
+      "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+      "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+  std::string bodies;
+  size_t answers = 0;
+  for (size_t at = 0; (at = got.find("HTTP/1.1 200 OK\r\n", at)) != std::string::npos; ++at) {
+    ++answers;
+    const size_t end = std::min(got.find("HTTP/1.1 ", at + 1), got.size());
+    const size_t body = got.find("\r\n\r\n", at) + 4;
+    bodies += end - body > 100 ? std::to_string(end - body) : got.substr(body, end - body);
+    bodies += "|";
+  }
+  EXPECT_EQ(bodies, "ok|body one||700000|body chunks|ok|");
+  EXPECT_EQ(answers, 6u) << "the one after the farewell is not answered";
+}
+
+TEST_F(ServerTest, ARequestMayComeInSmallPieces) {
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  const std::string request = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+  for (size_t i = 0; i + 1 < request.size(); ++i) SSL_write(client.Ssl(), &request[i], 1);
+  EXPECT_THAT(client.Ask(request.substr(request.size() - 1)), EndsWith("ok"));
 }
 
 TEST_F(ServerTest, HeadHasNoBodyAndCloseCloses) {

@@ -486,6 +486,7 @@ Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const Client
   http_options.tls = credentials->Tls();
   http_options.proxy_url = config.proxy_url;
   http_options.max_connections = options.max_connections;
+  http_options.pipeline = options.pipeline;
   http_options.kept_headers = {"content-type", "content-length", "retry-after", "warning"};
   const char* disable_http2 = std::getenv("DISABLE_HTTP2");
   http_options.http2 = disable_http2 == nullptr || *disable_http2 == '\0';

@@ -19,6 +19,7 @@ struct RestClientOptions {
   int burst = 100;                       // 0: client-go's default of 10
   Nanoseconds timeout = Nanoseconds(0);  // of requests that set none
   size_t max_connections = 4;            // at once, besides those of watches
+  size_t pipeline = 1;                   // as in HttpClientOptions
   RequestObserver* observer = nullptr;   // may be null; outlives the client
 };
 

@@ -1,5 +1,7 @@
-// HTTP/1.1 over Beast's parser: one exchange at a time, connections kept alive.
+// HTTP/1.1 over Beast's parser, connections kept alive: one exchange at a time, or several when the
+// server is known to answer requests that come together.
 #include <algorithm>
+#include <deque>
 
 #include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
@@ -66,36 +68,50 @@ class Http1 final : public Protocol, ResponseParser::Reader {
  public:
   Http1(const RequestForm& form, ExchangeEvents& events) : form_(form), events_(events) {}
 
-  size_t Limit() const override { return broken_ || last_ ? 0 : 1; }
+  size_t Limit() const override { return broken_ || last_ ? 0 : form_.pipeline; }
 
   void Start(Exchange& exchange) override {
-    exchange_ = &exchange;
-    heard_ = false;
-    NewParser();
+    queue_.push_back({&exchange, exchange.request.method == "HEAD"});
+    if (!awaiting_) NextAnswer();
     WriteRequest(exchange.request);
   }
 
   void Abort(Exchange& exchange) override {
-    if (exchange_ != &exchange) return;
-    exchange_ = nullptr;
-    Break(HttpError::Kind::kCancelled, "context canceled");
+    if (exchange_ == &exchange) {
+      exchange_ = nullptr;
+      // Others wait behind it: its answer is read and thrown away.
+      if (form_.pipeline > 1) return;
+      Break(HttpError::Kind::kCancelled, "context canceled");
+      return;
+    }
+    for (Queued& queued : queue_) {
+      if (queued.exchange == &exchange) queued.exchange = nullptr;
+    }
   }
 
   void Receive(std::string_view bytes) override {
     if (broken_) return;
-    if (exchange_ == nullptr) {
+    if (!awaiting_) {
       Break(HttpError::Kind::kBroken, "http: unsolicited response received on idle HTTP channel");
       return;
     }
-    heard_ = true;
     // The parser wants the whole head in one piece; bodies go by without a copy.
     std::string_view input = bytes;
     if (!head_.empty()) {
       head_ += bytes;
       input = head_;
     }
-    const size_t used = Parse(input);
+    size_t used = 0;
+    do {
+      heard_ = true;
+      used += Parse(input.substr(used));
+      if (broken_) return;
+    } while (FinishIfDone() && awaiting_ && used < input.size());
     if (broken_) return;
+    if (!awaiting_ && used < input.size()) {
+      Break(HttpError::Kind::kBroken, "http: unsolicited response received on idle HTTP channel");
+      return;
+    }
     if (head_.empty()) {
       head_ = input.substr(used);
     } else {
@@ -105,7 +121,6 @@ class Http1 final : public Protocol, ResponseParser::Reader {
     if (parser_->is_header_done() && head_.size() > kMaxLineBytes) {
       Break(HttpError::Kind::kTooLarge, "http: header line too long");
     }
-    FinishIfDone();
   }
 
   void ReceiveEnd(const HttpError& end, bool proper) override {
@@ -137,9 +152,25 @@ class Http1 final : public Protocol, ResponseParser::Reader {
   const std::optional<HttpError>& Broken() const override { return broken_; }
 
  private:
-  void NewParser() {
-    parser_.emplace(static_cast<Reader&>(*this), exchange_->request.method == "HEAD");
+  // A request whose answer is still to come. Null: nobody waits for it any more.
+  struct Queued {
+    Exchange* exchange;
+    bool head;
+  };
+
+  // Begins to wait for the answer of the next request, if there is one.
+  void NextAnswer() {
+    awaiting_ = !queue_.empty();
+    if (!awaiting_) return;
+    exchange_ = queue_.front().exchange;
+    no_body_ = queue_.front().head;
+    queue_.pop_front();
+    heard_ = false;
+    interim_ = false;
+    NewParser();
   }
+
+  void NewParser() { parser_.emplace(static_cast<Reader&>(*this), no_body_); }
 
   void WriteRequest(const HttpRequest& request) {
     out_ += request.method;
@@ -222,13 +253,19 @@ class Http1 final : public Protocol, ResponseParser::Reader {
     return quoted + '"';
   }
 
-  void FinishIfDone() {
-    if (exchange_ == nullptr || !parser_->is_done()) return;
-    if (!parser_->keep_alive() || !head_.empty()) last_ = true;
+  // Whether an answer was complete.
+  bool FinishIfDone() {
+    if (!awaiting_ || !parser_->is_done()) return false;
+    const bool unanswered = !queue_.empty();
+    if (!parser_->keep_alive()) last_ = true;
     ++served_;
-    Exchange& exchange = *std::exchange(exchange_, nullptr);
-    if (last_) Break(HttpError::Kind::kBroken, "EOF");
-    events_.OnEnd(exchange);
+    Exchange* exchange = std::exchange(exchange_, nullptr);
+    awaiting_ = false;
+    // Requests after one that was answered with a farewell were not looked at.
+    if (last_) Break(unanswered ? HttpError::Kind::kUnsent : HttpError::Kind::kBroken, "EOF");
+    if (!last_) NextAnswer();
+    if (exchange != nullptr) events_.OnEnd(*exchange);
+    return true;
   }
 
   void Break(HttpError::Kind kind, std::string message) {
@@ -262,14 +299,16 @@ class Http1 final : public Protocol, ResponseParser::Reader {
   }
 
   bool OnPiece(std::string_view bytes) override {
-    if (exchange_ == nullptr) return false;
-    events_.OnBody(*exchange_, bytes);
-    return exchange_ != nullptr;
+    if (exchange_ != nullptr) events_.OnBody(*exchange_, bytes);
+    return !broken_;
   }
 
   const RequestForm form_;
   ExchangeEvents& events_;
-  Exchange* exchange_ = nullptr;
+  std::deque<Queued> queue_;      // in the order of their requests, without the first
+  Exchange* exchange_ = nullptr;  // whose answer comes next; null: nobody waits for it
+  bool awaiting_ = false;         // an answer is to come
+  bool no_body_ = false;          // it is one to HEAD
   std::optional<ResponseParser> parser_;
   std::string head_;  // received, not yet parsed
   std::string out_;

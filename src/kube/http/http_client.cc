@@ -20,6 +20,8 @@ constexpr Nanoseconds kExtraDialPause = std::chrono::seconds(1);
 // The connections for one kind of exchange, and those waiting for room.
 struct Lane {
   size_t max_connections = 0;
+  size_t per_connection = 1;     // exchanges, as far as is known
+  size_t pipeline = 1;           // over HTTP/1.1
   std::deque<uint64_t> waiting;  // those cancelled meanwhile are skipped
   std::vector<std::shared_ptr<Connection>> connections;
   Nanoseconds no_dial_before{0};
@@ -32,7 +34,9 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       : loop_(loop), options_(std::move(options)), route_(std::move(route)) {
     lanes_[kRequests].max_connections = std::max<size_t>(1, options_.max_connections);
     lanes_[kStreams].max_connections = SIZE_MAX;
-    per_connection_ = route_.target.scheme == "https" && options_.http2 ? kHttp2Guess : 1;
+    lanes_[kRequests].pipeline = std::max<size_t>(1, options_.pipeline);
+    const bool http2 = route_.target.scheme == "https" && options_.http2;
+    for (Lane& lane : lanes_) lane.per_connection = http2 ? kHttp2Guess : lane.pipeline;
     form_.scheme = route_.target.scheme;
     form_.authority = route_.target.authority;
     form_.kept_headers = options_.kept_headers;
@@ -170,7 +174,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       if (!others) {
         FailWaiting(lane, *error, SIZE_MAX);
       } else if (&lane == &lanes_[kStreams]) {
-        FailWaiting(lane, *error, per_connection_);  // the others may be taken for hours
+        FailWaiting(lane, *error, lane.per_connection);  // the others may be taken for hours
       } else {
         PauseDialing(lane);
       }
@@ -298,13 +302,17 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       if (connection->Draining()) continue;
       ++alive;
       if (connection->Connecting()) ++connecting;
-      if (!connection->Connecting() && !connection->Http2()) per_connection_ = 1;
+      if (!connection->Connecting() && !connection->Http2()) {
+        lane.per_connection = lane.pipeline;
+      }
     }
     if (alive > 0 && loop_.Steady() < lane.no_dial_before) return;
-    const size_t wanted = (lane.waiting.size() + per_connection_ - 1) / per_connection_;
+    const size_t wanted = (lane.waiting.size() + lane.per_connection - 1) / lane.per_connection;
+    RequestForm form = form_;
+    form.pipeline = lane.pipeline;
     for (; connecting < wanted && alive < lane.max_connections; ++connecting, ++alive) {
       lane.connections.push_back(std::make_shared<Connection>(
-          loop_, route_, form_,
+          loop_, route_, form,
           ConnectionTimes{options_.ping_idle, options_.ping_timeout, options_.idle_timeout}, this));
       lane.connections.back()->Open();
     }
@@ -317,7 +325,6 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
   std::array<Lane, 2> lanes_;
   Exchanges exchanges_;
   std::vector<std::unique_ptr<Exchange>> buried_;
-  size_t per_connection_ = 1;
   uint64_t next_id_ = 1;
   bool turn_scheduled_ = false;
   bool closed_ = false;

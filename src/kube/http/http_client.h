@@ -43,6 +43,9 @@ struct HttpClientOptions {
   size_t max_response_bytes = 1ull << 31;  // of Send
   Nanoseconds connect_timeout = std::chrono::seconds(30);
   bool http2 = true;
+  // Requests on their way at a time over one connection of HTTP/1.1. More than one is for a server
+  // that is known to answer in order requests that come together.
+  size_t pipeline = 1;
   // Changes what responses hold, to save time: the headers (lower case) anybody will look at.
   // Empty: all. An HTTP/1.1 response has all in any case.
   std::vector<std::string> kept_headers = {};

@@ -77,6 +77,7 @@ struct RequestForm {
   std::string target_prefix;                   // "http://host" when a proxy is asked, else empty
   std::string proxy_authorization;             // or empty
   std::vector<std::string> kept_headers = {};  // of responses; empty: all
+  size_t pipeline = 1;                         // requests at a time over HTTP/1.1
 };
 
 std::unique_ptr<Protocol> MakeHttp1(const RequestForm& form, ExchangeEvents& events);

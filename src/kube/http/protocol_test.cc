@@ -2,6 +2,7 @@
 // breaks.
 #include "kube/http/protocol.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -16,8 +17,10 @@ namespace {
 // Keeps count of exchanges, and aborts some of them from inside.
 class Tester : public ExchangeEvents {
  public:
-  Tester(bool http2, Random& random)
-      : random_(random), protocol_(http2 ? MakeHttp2(form_, *this) : MakeHttp1(form_, *this)) {}
+  Tester(bool http2, Random& random, size_t pipeline = 1)
+      : form_{"https", "host", "", "", {}, pipeline},
+        random_(random),
+        protocol_(http2 ? MakeHttp2(form_, *this) : MakeHttp1(form_, *this)) {}
 
   void Start(int count) {
     for (int i = 0; i < count && protocol_->Limit() > going_.size(); ++i) {
@@ -77,7 +80,7 @@ class Tester : public ExchangeEvents {
   void OnEnd(Exchange& exchange) override { Forget(exchange); }
   void OnFailure(Exchange& exchange, HttpError, bool) override { Forget(exchange); }
 
-  const RequestForm form_{"https", "host", "", ""};
+  const RequestForm form_;
   Random& random_;
   std::set<Exchange*> going_;
   std::vector<std::unique_ptr<Exchange>> all_;
@@ -170,6 +173,90 @@ TEST(ProtocolTest, Http1SurvivesAnything) {
     tester.Feed(Mutated(scripts[(seed + 1) % 3], random));
     tester.End();
   }
+}
+
+TEST(ProtocolTest, PipelinedHttp1SurvivesAnything) {
+  const std::string script =
+      "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nA: b\r\n\r\nhello"
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+      "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\nuntil the end";
+  for (uint64_t seed = 0; seed < 9000; ++seed) {
+    Random random(seed);
+    Tester tester(false, random, 6);
+    tester.Start(6);
+    tester.Feed(Mutated(script, random));
+    tester.Start(3);
+    tester.Feed(Mutated(script, random));
+    tester.End();
+  }
+}
+
+// Notes what becomes of exchanges.
+class Noter : public ExchangeEvents {
+ public:
+  void OnAnswer(Exchange&) override {}
+  void OnBody(Exchange& exchange, std::string_view data) override {
+    exchange.response.body += data;
+  }
+  void OnEnd(Exchange& exchange) override {
+    seen += exchange.request.target + "=" + std::to_string(exchange.response.status) + ":" +
+            exchange.response.body + " ";
+  }
+  void OnFailure(Exchange& exchange, HttpError, bool) override {
+    seen += exchange.request.target + " failed ";
+  }
+
+  std::string seen;
+};
+
+class PipelineTest : public testing::Test {
+ protected:
+  PipelineTest() {
+    for (size_t i = 0; i < 4; ++i) {
+      all_[i].request = {"GET", "/" + std::to_string(i), {}, ""};
+      EXPECT_GT(protocol_->Limit(), i);
+      protocol_->Start(all_[i]);
+    }
+    std::string out;
+    protocol_->Produce(out, 1 << 20);
+    EXPECT_EQ(std::count(out.begin(), out.end(), 'G'), 4) << "all go out together: " << out;
+  }
+  static std::string Answer(int code, const std::string& body, const std::string& headers = "") {
+    return "HTTP/1.1 " + std::to_string(code) + " X\r\n" + headers +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+
+  Noter noter_;
+  std::unique_ptr<Protocol> protocol_ = MakeHttp1({"http", "host", "", "", {}, 4}, noter_);
+  Exchange all_[4];
+};
+
+TEST_F(PipelineTest, AnswersBelongToTheRequestsInTheirOrder) {
+  const std::string bytes = Answer(200, "a") + Answer(404, "") + Answer(201, "ccc");
+  for (const char c : bytes) protocol_->Receive({&c, 1});
+  EXPECT_EQ(noter_.seen, "/0=200:a /1=404: /2=201:ccc ");
+  protocol_->Receive(Answer(200, "d"));
+  EXPECT_EQ(noter_.seen, "/0=200:a /1=404: /2=201:ccc /3=200:d ");
+  EXPECT_FALSE(protocol_->Broken());
+  protocol_->Receive("HTTP/1.1 ");
+  EXPECT_TRUE(protocol_->Broken()) << "nobody asked";
+}
+
+TEST_F(PipelineTest, TheAnswerOfAnAbortedRequestIsThrownAway) {
+  protocol_->Abort(all_[0]);
+  protocol_->Abort(all_[2]);
+  protocol_->Receive(Answer(200, "a") + Answer(200, "b") + Answer(200, "c") + Answer(200, "d"));
+  EXPECT_EQ(noter_.seen, "/1=200:b /3=200:d ");
+  EXPECT_FALSE(protocol_->Broken());
+}
+
+TEST_F(PipelineTest, WhatComesAfterAFarewellWasNotLookedAt) {
+  protocol_->Receive(Answer(200, "a") + Answer(200, "b", "Connection: close\r\n"));
+  EXPECT_EQ(noter_.seen, "/0=200:a /1=200:b ");
+  ASSERT_TRUE(protocol_->Broken());
+  EXPECT_EQ(protocol_->Broken()->kind, HttpError::Kind::kUnsent);
+  EXPECT_EQ(protocol_->Limit(), 0u);
 }
 
 }  // namespace

@@ -253,6 +253,28 @@ def test_jobs_end(kube, space):
     kube("wait", "--for=condition=Complete", "job/sum", "-n", space, "--timeout=30s")
 
 
+def test_cron_jobs_have_a_time_zone(kube, space):
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "c"}]}}
+    spec = {"schedule": "0 9 * * *", "jobTemplate": {"spec": {"template": template}}}
+    job = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "morning"}}
+    wrong = job | {"spec": spec | {"timeZone": "Nowhere/Land"}}
+    said = kube("apply", "-n", space, "-f", "-", input=wrong, fails=True)
+    assert 'Invalid value: "Nowhere/Land": unknown time zone Nowhere/Land' in said
+    right = job | {"spec": spec | {"timeZone": "Asia/Tokyo"}}
+    kube("apply", "-n", space, "-f", "-", input=right)
+    assert "Asia/Tokyo" in kube("get", "cronjob", "-n", space)
+
+
+def test_autoscalers_are_kept(kube, space):
+    if kube.old:
+        pytest.skip("it asks for autoscaling/v1")
+    kube("apply", "-n", space, "-f", "-", input=DEPLOYMENT)
+    kube("autoscale", "deployment", "web", "-n", space, "--max=5", "--cpu=70%")
+    text = kube("get", "hpa", "web", "-n", space, "-o", "yaml")
+    assert yaml.safe_load(text)["spec"]["minReplicas"] == 1
+    assert "web" in kube("get", "hpa", "-n", space)
+
+
 def test_custom_resources_keep_what_they_are_given(kube, space):
     definition = {
         "apiVersion": "apiextensions.k8s.io/v1",

@@ -39,13 +39,13 @@ def deployment(name="d", labels=None, selector=None, **spec):
     }
 
 
-def cronjob(schedule):
+def cronjob(schedule, **spec):
     template = {"spec": {"restartPolicy": "Never", "containers": [CONTAINER]}}
     return {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
         "metadata": {"name": "c"},
-        "spec": {"schedule": schedule, "jobTemplate": {"spec": {"template": template}}},
+        "spec": {"schedule": schedule, "jobTemplate": {"spec": {"template": template}}, **spec},
     }
 
 
@@ -77,6 +77,11 @@ REFUSED = {
     "a selector that does not match": ("POST", DEPLOYMENTS, deployment(labels={"x": "y"})),
     "replicas below zero": ("POST", DEPLOYMENTS, deployment(replicas=-1)),
     "a schedule of three fields": ("POST", CRONJOBS, cronjob("* * *")),
+    "a zone nobody knows": ("POST", CRONJOBS, cronjob("@daily", timeZone="Nowhere/Land")),
+    "a zone that is a path": ("POST", CRONJOBS, cronjob("@daily", timeZone="../UTC")),
+    "a zone without a name": ("POST", CRONJOBS, cronjob("@daily", timeZone="")),
+    "the zone of the machine": ("POST", CRONJOBS, cronjob("@daily", timeZone="Local")),
+    "a zone in the schedule": ("POST", CRONJOBS, cronjob("TZ=UTC 0 0 * * *")),
     "a bad label selector": ("GET", f"{PODS}?labelSelector=a%20b%20c", None),
     "a bad field selector": ("GET", f"{PODS}?fieldSelector=spec.color%3Dred", None),
     "a bad version to watch from": ("GET", f"{PODS}?watch=1&resourceVersion=x", None),
@@ -167,6 +172,10 @@ CREATED = {
     ),
     "a deployment": (DEPLOYMENTS, deployment("same")),
     "a cron job": (CRONJOBS, cronjob("@daily")),
+    "a cron job in a zone": (
+        CRONJOBS,
+        cronjob("@daily", timeZone="Europe/Berlin") | {"metadata": {"name": "zoned"}},
+    ),
     "a map": (MAPS, config_map("same")),
 }
 

@@ -172,4 +172,23 @@ std::optional<int64_t> CronSchedule::Next(int64_t after) const {
   return std::nullopt;
 }
 
+// Between two changes of the clock local time runs like UTC.
+std::optional<int64_t> CronSchedule::Next(int64_t after, const TimeZone& zone) const {
+  if (every_ > 0) return after + every_;
+  const int64_t last = after + int64_t{kSearchDays} * kDaySeconds;
+  while (after < last) {
+    const int64_t offset = zone.Offset(after);
+    const auto change = zone.NextChange(after);
+    const auto next = Next(after + offset);
+    if (next && (!change || *next - offset < *change)) return *next - offset;
+    if (!change) return std::nullopt;
+    // The first moment of the new time counts.
+    const int64_t begin = *change + zone.Offset(*change);
+    const auto first = Next(begin - 1);
+    if (first && *first == begin) return *change;
+    after = *change;
+  }
+  return std::nullopt;
+}
+
 }  // namespace berth::apiserver

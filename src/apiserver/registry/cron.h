@@ -1,12 +1,14 @@
 // CronSchedule: when a CronJob is due. Five fields (minute, hour, day of month, month, day of week)
 // with lists, ranges, steps and names, the shorthands @hourly … @yearly, and @every DURATION. In
-// UTC.
+// UTC or a time zone: a time that a change of the clock leaves out does not come, one that it
+// repeats comes twice.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "apiserver/registry/time_zone.h"
 #include "base/error.h"
 
 namespace berth::apiserver {
@@ -17,6 +19,7 @@ class CronSchedule {
 
   // The first time after `after`, both in seconds since 1970; none in the next years: never.
   std::optional<int64_t> Next(int64_t after) const;
+  std::optional<int64_t> Next(int64_t after, const TimeZone& zone) const;
 
  private:
   struct Field {

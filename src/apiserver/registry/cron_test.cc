@@ -41,6 +41,58 @@ TEST(CronScheduleTest, Next) {
   EXPECT_FALSE(CronSchedule::Parse("0 0 30 2 *")->Next(0)) << "the 30th of February";
 }
 
+TEST(CronScheduleTest, NextInATimeZone) {
+  struct Row {
+    const char* what;
+    const char* zone;
+    const char* schedule;
+    const char* after;
+    const char* next;
+  };
+  const Row rows[] = {
+      {"winter in Berlin", "Europe/Berlin", "0 9 * * *", "2024-01-10T00:00:00Z",
+       "2024-01-10T08:00:00Z"},
+      {"summer in Berlin", "Europe/Berlin", "0 9 * * *", "2024-07-10T00:00:00Z",
+       "2024-07-10T07:00:00Z"},
+      {"no change of the clock", "Asia/Kolkata", "0 9 * * *", "2024-07-10T00:00:00Z",
+       "2024-07-10T03:30:00Z"},
+      {"the day is that of the zone", "Asia/Tokyo", "0 1 1 * *", "2024-07-10T00:00:00Z",
+       "2024-07-31T16:00:00Z"},
+      {"the weekday too", "America/Los_Angeles", "0 20 * * SUN", "2024-07-10T00:00:00Z",
+       "2024-07-15T03:00:00Z"},
+      {"a time that spring leaves out", "Europe/Berlin", "30 2 * * *", "2024-03-30T12:00:00Z",
+       "2024-04-01T00:30:00Z"},
+      {"the first moment after it", "Europe/Berlin", "0 3 * * *", "2024-03-30T12:00:00Z",
+       "2024-03-31T01:00:00Z"},
+      {"every hour of that day", "Europe/Berlin", "0 * * * *", "2024-03-31T00:00:00Z",
+       "2024-03-31T01:00:00Z"},
+      {"a time that autumn has twice, first", "America/New_York", "30 1 * * *",
+       "2024-11-03T00:00:00Z", "2024-11-03T05:30:00Z"},
+      {"and again", "America/New_York", "30 1 * * *", "2024-11-03T05:30:00Z",
+       "2024-11-03T06:30:00Z"},
+      {"and then on the next day", "America/New_York", "30 1 * * *", "2024-11-03T06:30:00Z",
+       "2024-11-04T06:30:00Z"},
+      {"where summer is in January", "Australia/Lord_Howe", "0 9 * * *", "2024-01-10T00:00:00Z",
+       "2024-01-10T22:00:00Z"},
+      {"by the rule, far away", "Europe/Berlin", "0 9 1 7 *", "2060-01-01T00:00:00Z",
+       "2060-07-01T07:00:00Z"},
+      {"UTC", "UTC", "0 9 * * *", "2024-07-10T00:00:00Z", "2024-07-10T09:00:00Z"},
+      {"a period needs no zone", "Europe/Berlin", "@every 1h", "2024-03-31T00:30:00Z",
+       "2024-03-31T01:30:00Z"},
+  };
+  for (const Row& row : rows) {
+    const auto zone = TimeZone::Load(row.zone);
+    ASSERT_TRUE(zone) << row.zone << ": the package tzdata has it";
+    const auto schedule = CronSchedule::Parse(row.schedule);
+    ASSERT_TRUE(schedule) << row.what;
+    const auto next = schedule->Next(api::Time::Parse(row.after)->seconds, *zone);
+    ASSERT_TRUE(next) << row.what;
+    api::Time time;
+    time.seconds = *next;
+    EXPECT_EQ(time.Format(), row.next) << row.what;
+  }
+}
+
 TEST(CronScheduleTest, Refusals) {
   struct Row {
     const char* schedule;

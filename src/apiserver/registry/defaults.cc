@@ -178,6 +178,16 @@ void SetCronJobDefaults(Json& object) {
   SetTemplateDefaults(spec.At("jobTemplate").At("spec"));
 }
 
+void SetAutoscalerDefaults(Json& object) {
+  Json& spec = object.At("spec");
+  spec.Default("minReplicas", 1);
+  if (!spec["metrics"].Empty()) return;
+  Json target = Json::MakeObject({{"type", "Utilization"}, {"averageUtilization", 80}});
+  Json resource = Json::MakeObject({{"name", "cpu"}, {"target", std::move(target)}});
+  spec.At("metrics").Append(
+      Json::MakeObject({{"type", "Resource"}, {"resource", std::move(resource)}}));
+}
+
 void SetServiceDefaults(Json& object) {
   Json& spec = object.At("spec");
   spec.Default("type", "ClusterIP");
@@ -256,6 +266,7 @@ constexpr KindDefaults kDefaults[] = {
     {"apps", "ReplicaSet", SetReplicaSetDefaults},
     {"apps", "StatefulSet", SetStatefulSetDefaults},
     {"apps", "DaemonSet", SetDaemonSetDefaults},
+    {"autoscaling", "HorizontalPodAutoscaler", SetAutoscalerDefaults},
     {"batch", "Job", [](Json& object) { SetJobSpecDefaults(object.At("spec")); }},
     {"batch", "CronJob", SetCronJobDefaults},
     {"storage.k8s.io", "StorageClass", SetStorageClassDefaults},

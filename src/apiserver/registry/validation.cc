@@ -241,6 +241,41 @@ void CheckJob(const Json& object, Errors& errors) {
   }
 }
 
+void CheckCronJob(const Json& spec, Errors& errors) {
+  const std::string_view schedule = spec["schedule"].Str();
+  if (schedule.empty()) {
+    errors.push_back(RequiredField("spec.schedule"));
+  } else {
+    std::string_view fields = schedule;
+    if (fields.starts_with("TZ=") || fields.starts_with("CRON_TZ=")) {
+      fields.remove_prefix(std::min(fields.find(' ') + 1, fields.size()));
+    }
+    if (const auto parsed = CronSchedule::Parse(fields); !parsed) {
+      errors.push_back(
+          InvalidField("spec.schedule", api::GoQuote(schedule), parsed.error().Message()));
+    }
+    if (schedule.find("TZ") != std::string_view::npos) {
+      errors.push_back(
+          InvalidField("spec.schedule", api::GoQuote(schedule),
+                       "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+    }
+  }
+  const Json* given = spec.Find("timeZone");
+  if (!given) return;
+  const std::string zone(given->Str());
+  const auto refuse = [&](std::string_view why) {
+    errors.push_back(InvalidField("spec.timeZone", api::GoQuote(zone), why));
+  };
+  if (zone.empty()) return refuse("timeZone must be nil or non-empty string");
+  std::string lower = zone;
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  if (lower == "local") {
+    return refuse(
+        "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
+  }
+  if (const auto known = TimeZone::Load(zone); !known) refuse(known.error().Message());
+}
+
 // The spec with everything a running pod may change set to what it was.
 Json FrozenPodSpec(const Json& spec, const Json& old) {
   Json frozen = spec;
@@ -324,13 +359,7 @@ Errors Validate(const Resource& resource, const Json& object) {
   } else if (resource.group == "batch" && kind == "Job") {
     CheckJob(object, errors);
   } else if (resource.group == "batch" && kind == "CronJob") {
-    const std::string_view schedule = object["spec"]["schedule"].Str();
-    if (schedule.empty()) {
-      errors.push_back(RequiredField("spec.schedule"));
-    } else if (const auto parsed = CronSchedule::Parse(schedule); !parsed) {
-      errors.push_back(
-          InvalidField("spec.schedule", api::GoQuote(schedule), parsed.error().Message()));
-    }
+    CheckCronJob(object["spec"], errors);
   } else if (kind == "PersistentVolumeClaim" && resource.group.empty()) {
     if (object["spec"]["accessModes"].Empty()) {
       errors.push_back(RequiredField("spec.accessModes", "at least 1 access mode is required"));

@@ -1,4 +1,4 @@
-// CronJobs: a Job whenever the schedule says so. Times are in UTC whatever spec.timeZone says.
+// CronJobs: a Job whenever the schedule says so, in UTC or the time zone of the spec.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -72,11 +72,13 @@ class CronJobs {
     if (!object || object->deleting) return;
     const Json cron = object->Value();
     const auto schedule = CronSchedule::Parse(cron["spec"]["schedule"].Str());
-    if (!schedule) return;  // refused when it was created
+    const Json& zone_name = cron["spec"]["timeZone"];
+    const auto zone = zone_name.Empty() ? TimeZone() : TimeZone::Load(std::string(zone_name.Str()));
+    if (!schedule || !zone) return;  // refused when it was created
     Json status = cron["status"].IsObject() ? cron["status"] : Json::MakeObject();
     std::vector<Child> children = Children(*object);
     const int64_t now = world_.Now().seconds;
-    if (const auto due = Due(cron, *schedule, now)) {
+    if (const auto due = Due(cron, *schedule, *zone, now)) {
       status.Set("lastScheduleTime", At(*due));
       if (MayStart(cron, *due, now, children)) Start(cron, *object, *due);
       children = Children(*object);
@@ -85,7 +87,7 @@ class CronJobs {
     Trim(children, cron["spec"]["failedJobsHistoryLimit"].Int(1), &Child::failed);
     Report(children, status);
     world_.SetStatus(cron_jobs_, *object, status);
-    if (const auto next = schedule->Next(now); next && !cron["spec"]["suspend"].Bool()) {
+    if (const auto next = schedule->Next(now, *zone); next && !cron["spec"]["suspend"].Bool()) {
       const int64_t seconds = std::clamp<int64_t>(*next - now, 1, 86400);
       Enqueue(namespace_, name, milliseconds(seconds * 1000));
     }
@@ -98,7 +100,8 @@ class CronJobs {
   }
 
   // The latest time the schedule has named since the last one that was looked at.
-  static std::optional<int64_t> Due(const Json& cron, const CronSchedule& schedule, int64_t now) {
+  static std::optional<int64_t> Due(const Json& cron, const CronSchedule& schedule,
+                                    const TimeZone& zone, int64_t now) {
     if (cron["spec"]["suspend"].Bool()) return std::nullopt;
     const std::string_view last = cron["status"]["lastScheduleTime"].Str();
     const auto since =
@@ -109,12 +112,13 @@ class CronJobs {
     // After a long absence only the end of it matters.
     int64_t from = since->seconds;
     for (int i = 0; i < kMostMissed; ++i) {
-      const auto next = schedule.Next(from);
+      const auto next = schedule.Next(from, zone);
       if (!next || *next > now) return due;
       due = from = *next;
     }
     from = now - 3600;
-    for (auto next = schedule.Next(from); next && *next <= now; next = schedule.Next(*next)) {
+    for (auto next = schedule.Next(from, zone); next && *next <= now;
+         next = schedule.Next(*next, zone)) {
       due = *next;
     }
     return due;

@@ -113,6 +113,56 @@ TEST_F(WorldTest, ADeploymentRunsAndRolls) {
   EXPECT_TRUE(store_.All(catalog_.Named("apps", "replicasets").storage_id).empty());
 }
 
+// Most versions of a pod follow from another one by a few edits of its text.
+TEST_F(WorldTest, WhatIsKeptOfAnObjectIsWhatItsTextSays) {
+  Create(kDeployment);
+  for (const int milliseconds : {0, 1, 25, 100, 5000}) {
+    Pass(std::chrono::milliseconds(milliseconds));
+    for (uint32_t id = 0; id < catalog_.Size(); ++id) {
+      for (const auto& [key, object] : store_.All(id)) {
+        const Json value = object->Value();
+        const ObjectPtr anew = MakeStoredObject(catalog_.At(id), value, object->version);
+        EXPECT_EQ(object->text, anew->text) << key;
+        EXPECT_EQ(ObjectKey(anew->namespace_, anew->name), key);
+        EXPECT_EQ(value["metadata"]["resourceVersion"].Str(), std::to_string(object->version));
+        EXPECT_EQ(object->uid, anew->uid) << key;
+        EXPECT_EQ(object->labels, anew->labels) << key;
+        EXPECT_EQ(object->fields, anew->fields) << key;
+        EXPECT_EQ(object->owners, anew->owners) << key;
+        EXPECT_EQ(object->controller, anew->controller) << key;
+        EXPECT_EQ(object->ready, anew->ready) << key;
+        EXPECT_EQ(object->deleting, anew->deleting) << key;
+      }
+    }
+  }
+  EXPECT_EQ(Pods("Running").size(), 4u);
+}
+
+TEST_F(WorldTest, CopiesDifferInTheirNamesAlone) {
+  hold_ = true;
+  Create(kDeployment);
+  Pass(std::chrono::seconds(1));
+  std::vector<std::string> names;
+  std::vector<std::string> uids;
+  std::vector<std::string> rest;
+  for (const ObjectPtr& pod : Pods()) {
+    names.push_back(pod->name);
+    uids.push_back(pod->uid);
+    Json value = pod->Value();
+    for (const char* field : {"name", "uid", "resourceVersion"}) {
+      EXPECT_TRUE(value.At("metadata").Erase(field));
+    }
+    rest.push_back(value.Dump());
+  }
+  ASSERT_EQ(rest.size(), 4u);
+  for (const std::string& one : rest) EXPECT_EQ(one, rest[0]);
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_NE(names[i], names[i - 1]);
+    EXPECT_NE(uids[i], uids[i - 1]);
+    EXPECT_EQ(names[i].substr(0, names[i].size() - 5), names[0].substr(0, names[0].size() - 5));
+  }
+}
+
 TEST_F(WorldTest, AStatefulSetComesUpInOrderWithItsClaims) {
   Create(R"(
 apiVersion: storage.k8s.io/v1
@@ -198,6 +248,27 @@ spec:
                                {.propagation_policy = "Background"}));
   Pass(std::chrono::seconds(5));
   EXPECT_TRUE(store_.All(jobs.storage_id).empty()) << "they go with their owner";
+}
+
+TEST_F(WorldTest, ACronJobKeepsTheTimeOfItsZone) {
+  Create(R"(
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: morning}
+spec:
+  schedule: "0 9 * * *"
+  timeZone: Asia/Tokyo
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: c, image: "c:1"}]
+)");
+  Pass(std::chrono::hours(24));
+  const Json after = Get(catalog_.Named("batch", "cronjobs"), "default", "morning");
+  EXPECT_TRUE(after["status"]["lastScheduleTime"].Str().ends_with("T00:00:00Z"))
+      << after["status"].Dump();
 }
 
 TEST_F(WorldTest, ClaimsAreMadeFromTemplatesAndGivenBack) {

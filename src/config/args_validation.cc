@@ -9,8 +9,6 @@
 namespace berth::config {
 namespace {
 
-constexpr int32_t kMaxCustomPriorityScore = 10;
-
 void Check(std::string_view, const std::monostate&, FieldErrors&) {}
 void Check(std::string_view, const NodeResourcesFitArgs&, FieldErrors&) {}
 
@@ -150,8 +148,32 @@ void Check(std::string_view path, const VolumeBindingArgs& args, FieldErrors& er
                            "StorageCapacityScoring"));
 }
 
-void CheckShape(const std::vector<UtilizationShapePoint>& shape, const std::string& path,
-                FieldErrors& errors) {
+void CheckStrategy(const ScoringStrategy& strategy, FieldErrors& errors) {
+  if (strategy.type != "LeastAllocated" && strategy.type != "MostAllocated" &&
+      strategy.type != "RequestedToCapacityRatio") {
+    errors.push_back(
+        api::UnsupportedValue("scoringStrategy.type", strategy.type,
+                              {"LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"}));
+  }
+  for (size_t i = 0; i < strategy.resources.size(); ++i) {
+    const ResourceSpec& resource = strategy.resources[i];
+    if (resource.weight > 0 && resource.weight <= 100) continue;
+    errors.push_back(
+        Invalid(Child(Item("scoringStrategy.resources", i), "weight"), resource.weight,
+                fmt::format("resource weight of {} not in valid range (0, 100]", resource.name)));
+  }
+  if (strategy.requested_to_capacity_ratio) {
+    ValidateShape(strategy.requested_to_capacity_ratio->shape, "scoringStrategy.shape", errors);
+  } else if (strategy.type == "RequestedToCapacityRatio" && errors.empty()) {
+    errors.push_back(Required("scoringStrategy.requestedToCapacityRatio",
+                              "RequestedToCapacityRatio needs a shape"));
+  }
+}
+
+}  // namespace
+
+void ValidateShape(const std::vector<UtilizationShapePoint>& shape, const std::string& path,
+                   FieldErrors& errors) {
   if (shape.empty()) {
     errors.push_back(Required(path, "at least one point must be specified"));
     return;
@@ -173,30 +195,6 @@ void CheckShape(const std::vector<UtilizationShapePoint>& shape, const std::stri
     }
   }
 }
-
-void CheckStrategy(const ScoringStrategy& strategy, FieldErrors& errors) {
-  if (strategy.type != "LeastAllocated" && strategy.type != "MostAllocated" &&
-      strategy.type != "RequestedToCapacityRatio") {
-    errors.push_back(
-        api::UnsupportedValue("scoringStrategy.type", strategy.type,
-                              {"LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"}));
-  }
-  for (size_t i = 0; i < strategy.resources.size(); ++i) {
-    const ResourceSpec& resource = strategy.resources[i];
-    if (resource.weight > 0 && resource.weight <= 100) continue;
-    errors.push_back(
-        Invalid(Child(Item("scoringStrategy.resources", i), "weight"), resource.weight,
-                fmt::format("resource weight of {} not in valid range (0, 100]", resource.name)));
-  }
-  if (strategy.requested_to_capacity_ratio) {
-    CheckShape(strategy.requested_to_capacity_ratio->shape, "scoringStrategy.shape", errors);
-  } else if (strategy.type == "RequestedToCapacityRatio" && errors.empty()) {
-    errors.push_back(Required("scoringStrategy.requestedToCapacityRatio",
-                              "RequestedToCapacityRatio needs a shape"));
-  }
-}
-
-}  // namespace
 
 void ValidateArgs(std::string_view path, const PluginArgs& args, FieldErrors& errors) {
   std::visit([&](const auto& value) { Check(path, value, errors); }, args);

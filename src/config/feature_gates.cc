@@ -45,7 +45,7 @@ constexpr GateOfBerth kGatesOfBerth[] = {
     {"SchedulerPopFromBackoffQ", true},
     {"SchedulerQueueingHints", false},
     {"SidecarContainers", false},
-    {"StorageCapacityScoring", false},
+    {"StorageCapacityScoring", true},
     {"VolumeAttributesClass", false},
     {"WatchListClient", false},
 };

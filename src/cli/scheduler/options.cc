@@ -18,6 +18,7 @@
 #include "api/yaml.h"
 #include "cli/scheduler/options_checks.h"
 #include "cli/scheduler/version.h"
+#include "config/storage_capacity_scoring.h"
 
 namespace berth::cli::scheduler {
 
@@ -281,6 +282,7 @@ Result<void> DropFilterTimeout(config::KubeSchedulerConfiguration& config) {
 Result<void> ApplyGates(const config::FeatureGates& gates,
                         config::KubeSchedulerConfiguration& config) {
   if (!gates.Enabled("DynamicResourceAllocation")) DropPlugin(config, "DynamicResources");
+  if (gates.Enabled("StorageCapacityScoring")) config::SetScoringDefaults(config);
   if (!gates.Enabled("DRASchedulerFilterTimeout")) return DropFilterTimeout(config);
   return {};
 }
@@ -341,7 +343,10 @@ Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options) {
     auto config = config::Decode(*text, &api_version);
     if (!config) return Fail(std::move(config.error()));
     ApplyLeaderElection(flags, config->leader_election);
-    if (auto valid = config::Validate(*config, api_version); !valid) return valid;
+    const auto valid = options.gates.Enabled("StorageCapacityScoring")
+                           ? config::ValidateWithScoring(*config, api_version)
+                           : config::Validate(*config, api_version);
+    if (!valid) return valid;
     options.config = std::move(*config);
   }
   return ApplyGates(options.gates, options.config);

@@ -426,6 +426,41 @@ TEST_F(OptionsTest, WithoutItsGateTheFilterHasNoTimeout) {
                                    "DRASchedulingFilterTimeout feature gate is disabled"));
 }
 
+TEST_F(OptionsTest, WithItsGateVolumesAreScoredByAShape) {
+  const auto shape = [&] {
+    for (const config::PluginConfig& entry : options_.config.profiles.at(0).plugin_config) {
+      const auto* args = std::get_if<config::VolumeBindingArgs>(&entry.args);
+      if (args != nullptr) return args->shape;
+    }
+    ADD_FAILURE() << "no arguments of VolumeBinding";
+    return config::VolumeBindingArgs().shape;
+  };
+  const auto with = [&](const std::string& points) {
+    return "--config=" + File("c.yaml", std::string(kConfig) +
+                                            "profiles:\n"
+                                            "- pluginConfig:\n"
+                                            "  - name: VolumeBinding\n"
+                                            "    args: {shape: " +
+                                            points + "}\n");
+  };
+  using Points = std::vector<config::UtilizationShapePoint>;
+  const std::string gate = "--feature-gates=StorageCapacityScoring=true";
+  MustRun({});
+  EXPECT_EQ(shape(), std::nullopt);
+  MustRun({gate});
+  EXPECT_EQ(shape(), (Points{{0, 10}, {100, 0}}));
+  MustRun({gate, with("[]")});
+  EXPECT_EQ(shape(), (Points{{0, 10}, {100, 0}}));
+  MustRun({gate, with("[{utilization: 0, score: 0}, {utilization: 100, score: 10}]")});
+  EXPECT_EQ(shape(), (Points{{0, 0}, {100, 10}}));
+  const Ran ran = Run({gate, with("[{utilization: 101, score: 11}]")});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.LastLine(),
+            Failed("[profiles[0].pluginConfig[0].args.shape[0].utilization: Invalid value: 101: "
+                   "not in valid range [0, 100], profiles[0].pluginConfig[0].args.shape[0].score: "
+                   "Invalid value: 11: not in valid range [0, 10]]"));
+}
+
 TEST_F(OptionsTest, WhatHasNoEffectIsSaid) {
   const Ran ran = Run({"--port=0", "--log-flush-frequency=1s", "--contention-profiling",
                        "--feature-gates=DRAExtendedResource=true"});

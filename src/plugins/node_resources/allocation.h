@@ -5,7 +5,6 @@
 // all amounts are small enough for that to be exact, and falls back to the rule where they are not.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "cluster/cluster.h"
 #include "config/plugin_args.h"
 #include "framework/batch.h"
+#include "plugins/common/utilization_scores.h"
 
 namespace berth::plugins::node_resources {
 
@@ -25,10 +25,6 @@ struct ScoredResource {
   int64_t request = 0;                   // of the pod
   int64_t weight = 1;
 };
-
-// What RequestedToCapacityRatio gives for each whole percentage of utilisation.
-using UtilizationScores = std::array<int64_t, 101>;
-UtilizationScores MakeUtilizationScores(const std::vector<config::UtilizationShapePoint>& shape);
 
 // The resources a configuration wants scored, by id.
 struct ScoredSpec {

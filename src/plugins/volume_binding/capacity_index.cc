@@ -9,12 +9,15 @@ const CapacityIndex::Class* CapacityIndex::Find(std::string_view storage_class) 
   return it == classes_.end() ? nullptr : &it->second;
 }
 
-bool CapacityIndex::HasRoom(const cluster::Cluster& cluster, const Class& storage_class,
-                            int64_t size, cluster::NodeIndex n) {
-  bool found = false;
+const CapacityIndex::Segment* CapacityIndex::FindRoom(const cluster::Cluster& cluster,
+                                                      const Class& storage_class, int64_t size,
+                                                      cluster::NodeIndex n) {
+  const Segment* found = nullptr;
   storage_class.index.ForEach(n, [&](uint32_t i) {
     const Segment& segment = storage_class.segments[i];
-    found = found || (segment.limit >= size && segment.terms.Matches(cluster, n));
+    if (found == nullptr && segment.limit >= size && segment.terms.Matches(cluster, n)) {
+      found = &segment;
+    }
   });
   return found;
 }
@@ -60,6 +63,7 @@ void CapacityIndex::Refresh(const cluster::Cluster& cluster, const std::string& 
   Segment& segment = storage_class.segments[slot];
   segment.terms = LabelTerms::OfSelector(cluster, capacity->node_topology);
   segment.limit = limit->Value();
+  segment.capacity = capacity->capacity ? capacity->capacity->Value() : 0;
   storage_class.index.Add(slot, segment.terms);
   places_.emplace(key, Place{capacity->storage_class_name, slot});
 }

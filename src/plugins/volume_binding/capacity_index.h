@@ -23,14 +23,16 @@ class CapacityIndex {
 
   // Null: nobody has published a capacity for the class.
   const Class* Find(std::string_view storage_class) const;
-  // Is there room for a volume of `size` bytes that the node can reach?
-  static bool HasRoom(const cluster::Cluster& cluster, const Class& storage_class, int64_t size,
-                      cluster::NodeIndex n);
-
   struct Segment {
     LabelTerms terms;
     int64_t limit = 0;  // of a single volume, in bytes
+    int64_t capacity = 0;
   };
+  // One that has room for a volume of `size` bytes and that the node can reach; null: there is
+  // none.
+  static const Segment* FindRoom(const cluster::Cluster& cluster, const Class& storage_class,
+                                 int64_t size, cluster::NodeIndex n);
+
   struct Class {
     std::vector<Segment> segments;
     std::vector<uint32_t> free;

@@ -314,12 +314,16 @@ const api::PersistentVolume* PodVolumes::FindVolume(const cluster::Cluster& clus
 }
 
 uint32_t PodVolumes::CheckProvision(const cluster::Cluster& cluster, const Unbound& unbound,
-                                    NodeIndex n) const {
+                                    NodeIndex n, std::optional<int64_t>* capacity) const {
   if (!unbound.provisioner || !unbound.topology.Matches(cluster, n)) return kBindConflictBit;
   if (!unbound.limited) return 0;
-  const bool room = unbound.capacities != nullptr &&
-                    CapacityIndex::HasRoom(cluster, *unbound.capacities, unbound.size, n);
-  return room ? 0u : uint32_t{kNotEnoughSpaceBit};
+  const CapacityIndex::Segment* room =
+      unbound.capacities == nullptr
+          ? nullptr
+          : CapacityIndex::FindRoom(cluster, *unbound.capacities, unbound.size, n);
+  if (room == nullptr) return kNotEnoughSpaceBit;
+  *capacity = room->capacity;
+  return 0;
 }
 
 PodVolumes::Answer PodVolumes::Check(const cluster::Cluster& cluster, NodeIndex n,
@@ -347,9 +351,10 @@ PodVolumes::Answer PodVolumes::Check(const cluster::Cluster& cluster, NodeIndex 
   // Of the claims to provision, those with a selected node come first; the first that fails
   // decides.
   const auto provision = [&](const Unbound& unbound) {
-    const uint32_t failed = CheckProvision(cluster, unbound, n);
+    std::optional<int64_t> capacity;
+    const uint32_t failed = CheckProvision(cluster, unbound, n, &capacity);
     answer.reasons |= failed;
-    if (decision != nullptr) decision->provisions.push_back(unbound.demand.claim());
+    if (decision != nullptr) decision->provisions.push_back({unbound.demand.claim(), capacity});
     return failed == 0;
   };
   for (const Unbound& unbound : unbound_) {

@@ -84,8 +84,12 @@ struct Decision {
     const api::PersistentVolumeClaim* claim;
     const api::PersistentVolume* volume;
   };
+  struct Provision {
+    const api::PersistentVolumeClaim* claim;
+    std::optional<int64_t> capacity;  // published for where it would be
+  };
   std::vector<Binding> bindings;
-  std::vector<const api::PersistentVolumeClaim*> provisions;
+  std::vector<Provision> provisions;
 };
 
 class PodVolumes {
@@ -158,8 +162,9 @@ class PodVolumes {
   Answer CheckBound(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
   const api::PersistentVolume* FindVolume(const cluster::Cluster& cluster, const Unbound& unbound,
                                           cluster::NodeIndex n, const Chosen& chosen) const;
+  // `capacity` receives what was published for where the volume would be.
   uint32_t CheckProvision(const cluster::Cluster& cluster, const Unbound& unbound,
-                          cluster::NodeIndex n) const;
+                          cluster::NodeIndex n, std::optional<int64_t>* capacity) const;
 
   bool trivial_ = false;
   std::vector<const api::PersistentVolumeClaim*> claims_;  // scratch: all of the pod, in order

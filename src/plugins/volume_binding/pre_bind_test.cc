@@ -107,7 +107,7 @@ class PreBind : public testing::Test {
   void Pass(int64_t seconds) { now_.seconds += seconds; }
 
   VolumeWorld world_;
-  VolumeBinding plugin_{kTimeout};
+  VolumeBinding plugin_{config::VolumeBindingArgs{.bind_timeout_seconds = kTimeout, .shape = {}}};
   cluster::NodeIndex a_;
   api::Time now_ = api::Time::FromUnixNano(1'700'000'000'500'000'000);
   std::unique_ptr<PreBindTask> task_;

@@ -5,6 +5,7 @@
 
 #include "plugins/common/volume_claims.h"
 #include "plugins/volume_binding/pre_bind.h"
+#include "plugins/volume_binding/storage_use.h"
 
 namespace berth::plugins::volume_binding {
 namespace {
@@ -61,6 +62,11 @@ std::string KeyOf(const api::ObjectMeta& metadata) {
 }
 
 }  // namespace
+
+VolumeBinding::VolumeBinding(const config::VolumeBindingArgs& args)
+    : bind_timeout_seconds_(args.bind_timeout_seconds) {
+  if (args.shape && !args.shape->empty()) scores_ = MakeUtilizationScores(*args.shape);
+}
 
 std::unique_ptr<framework::PluginState> VolumeBinding::NewState() const {
   return std::make_unique<State>();
@@ -124,9 +130,38 @@ void VolumeBinding::Reasons(const framework::CycleContext&, const framework::Plu
   if (verdict.reason & kVolumeMissingBit) out->emplace_back(kVolumeMissing);
 }
 
-void VolumeBinding::Score(const framework::CycleContext&, const framework::PluginState*,
+// --- Score
+
+Status VolumeBinding::PreScore(const framework::CycleContext&, framework::PluginState* s,
+                               const framework::NodeSet&) const {
+  if (!scores_) return Status::Skip();
+  if (!static_cast<const State*>(s)->prepared) return Status::Error(std::string(kNoState));
+  return {};
+}
+
+std::optional<int64_t> VolumeBinding::UniformScore(const framework::CycleContext&,
+                                                   framework::PluginState* s,
+                                                   const framework::NodeSet&) const {
+  const auto& state = static_cast<const State&>(*s);
+  const bool waits = scores_ && state.has_claims && !state.volumes.AllBound();
+  return waits ? std::nullopt : std::optional<int64_t>(0);
+}
+
+void VolumeBinding::Score(const framework::CycleContext& c, const framework::PluginState* s,
                           framework::ScoreBatch& batch) const {
-  batch.ForEach([&](NodeIndex n) { batch.Scores()[n] = 0; });
+  const auto& state = static_cast<const State&>(*s);
+  Decision decision;
+  StorageUse use;
+  batch.ForEach([&](NodeIndex n) {
+    decision.bindings.clear();
+    decision.provisions.clear();
+    use.Clear();
+    if (scores_ && state.has_claims) {
+      state.volumes.Check(c.cluster, n, &decision);
+      use.Add(decision);
+    }
+    batch.Scores()[n] = use.Empty() ? 0 : use.Score(*scores_);
+  });
 }
 
 // --- Reserve
@@ -137,8 +172,8 @@ Result<void> VolumeBinding::Assume(const cluster::Cluster& cluster, const Decisi
   const cluster::ObjectStore& objects = cluster.Objects();
   // Copies first: a claim that the pod uses twice is replaced when it is assumed.
   std::vector<std::shared_ptr<const api::PersistentVolumeClaim>> selected;
-  for (const api::PersistentVolumeClaim* claim : decision.provisions) {
-    selected.push_back(SelectedClaim(*claim, reserved->node));
+  for (const Decision::Provision& provision : decision.provisions) {
+    selected.push_back(SelectedClaim(*provision.claim, reserved->node));
   }
   for (const Decision::Binding& binding : decision.bindings) {
     bool changed = false;
@@ -221,7 +256,7 @@ Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
                                                 const framework::PluginHandle&) {
   const auto* own = std::get_if<config::VolumeBindingArgs>(&args);
   const config::VolumeBindingArgs defaults;
-  return std::make_unique<VolumeBinding>((own != nullptr ? own : &defaults)->bind_timeout_seconds);
+  return std::make_unique<VolumeBinding>(own != nullptr ? *own : defaults);
 }
 
 }  // namespace berth::plugins::volume_binding

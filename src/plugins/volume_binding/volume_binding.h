@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "framework/claim_aware.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
+#include "plugins/common/utilization_scores.h"
 #include "plugins/volume_binding/pod_volumes.h"
 
 namespace berth::plugins::volume_binding {
@@ -46,8 +48,7 @@ class VolumeBinding final : public framework::PreFilterPlugin,
                             public framework::PreBindPlugin,
                             public framework::EnqueueExtensions {
  public:
-  explicit VolumeBinding(int64_t bind_timeout_seconds)
-      : bind_timeout_seconds_(bind_timeout_seconds) {}
+  explicit VolumeBinding(const config::VolumeBindingArgs& args);
 
   std::string_view Name() const override { return kName; }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnVolumes; }
@@ -65,15 +66,11 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
 
-  // Scores by free capacity only with a feature gate that is off.
+  // By how full storage would be, if the arguments have a shape for that.
   framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,
-                             const framework::NodeSet&) const override {
-    return framework::Status::Skip();
-  }
+                             const framework::NodeSet&) const override;
   std::optional<int64_t> UniformScore(const framework::CycleContext&, framework::PluginState*,
-                                      const framework::NodeSet&) const override {
-    return 0;
-  }
+                                      const framework::NodeSet&) const override;
   void Score(const framework::CycleContext&, const framework::PluginState*,
              framework::ScoreBatch&) const override;
 
@@ -104,6 +101,7 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   void Revert(const cluster::Cluster& cluster, const ReservedVolumes& reserved);
 
   int64_t bind_timeout_seconds_;
+  std::optional<UtilizationScores> scores_;
   // Derived from the cluster and brought up to date at the start of a cycle; holds what is assumed.
   mutable VolumeView view_;
   // Shared with the state of the cycle that reserved it.

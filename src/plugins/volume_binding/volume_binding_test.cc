@@ -7,6 +7,7 @@
 #include "plugins/common/volume_claims.h"
 #include "plugins/common/volume_testing.h"
 #include "plugins/volume_binding/bind_progress.h"
+#include "plugins/volume_binding/storage_use.h"
 
 namespace berth::plugins::volume_binding {
 namespace {
@@ -90,7 +91,7 @@ class Binding : public testing::Test {
   }
 
   VolumeWorld world_;
-  VolumeBinding plugin_{600};
+  VolumeBinding plugin_{config::VolumeBindingArgs{}};
   cluster::NodeIndex a_, b_;
 };
 
@@ -258,6 +259,82 @@ TEST_F(Binding, ProvisioningByTopologyAndCapacity) {
   EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b " + kNoSpace) << "reached from nowhere";
 }
 
+// Every node's score for a pod, by a plugin with a shape: "a 90, b 0".
+std::string Scores(const VolumeBinding& plugin, VolumeWorld& world, const std::string& volumes) {
+  PluginRun run(plugin, world.cluster, world.Pod("scored", volumes));
+  run.PreFilter();
+  const cluster::NodeSet& nodes = world.cluster.Nodes();
+  const framework::Status status = plugin.PreScore(run.context(), run.state(), nodes);
+  if (!status.Ok()) return std::string(framework::CodeName(status.code()));
+  if (const auto uniform = plugin.UniformScore(run.context(), run.state(), nodes)) {
+    return "all " + std::to_string(*uniform);
+  }
+  std::vector<int64_t> scores(world.cluster.Rows());
+  framework::ScoreBatch batch(nodes, scores.data(), 0, nodes.Words().size());
+  plugin.Score(run.context(), run.state(), batch);
+  std::string all;
+  nodes.ForEach([&](cluster::NodeIndex n) {
+    all += (all.empty() ? "" : ", ") + std::string(world.cluster.NodeName(n)) + " " +
+           std::to_string(scores[n]);
+  });
+  return all;
+}
+
+TEST_F(Binding, WithAShapeNodesScoreByHowFullStorageWouldBe) {
+  config::VolumeBindingArgs args;
+  args.shape = {{0, 10}, {100, 0}};
+  const VolumeBinding scoring(args);
+  Claim("data", "local", "1Gi");
+  Claim("more", "local", "5Gi");
+  Volume("pv-a", "1Gi", AffinityTo("a"));
+  Volume("pv-b", "4Gi", AffinityTo("b"));
+  EXPECT_EQ(Scores(plugin_, world_, Uses("data")), "Skip") << "no shape";
+  EXPECT_EQ(Scores(scoring, world_, ""), "all 0") << "no claims";
+  EXPECT_EQ(Scores(scoring, world_, Uses("data")), "a 0, b 75") << "1 of 1 and of 4 GiB";
+  Volume("pv-b2", "20Gi", AffinityTo("b"));
+  EXPECT_EQ(Scores(scoring, world_, Uses("data") + "," + Uses("more")), "a 0, b 75")
+      << "6 of 24 GiB of one class";
+
+  world_.objects().csi_drivers.Set(
+      Parse<api::CSIDriver>("{'metadata':{'name':'d'},'spec':{'storageCapacity':true}}"));
+  const auto capacity = [&](const std::string& zone, const std::string& size) {
+    world_.objects().csi_storage_capacities.Set(Parse<api::CSIStorageCapacity>(
+        "{'metadata':{'name':'" + zone +
+        "','namespace':'x'},'storageClassName':'csi','nodeTopology':{'matchLabels':{'zone':'" +
+        zone + "'}},'capacity':'" + size + "'}"));
+  };
+  Claim("new", "csi", "1Gi");
+  Claim("newer", "csi", "2Gi");
+  capacity("a", "10Gi");
+  capacity("b", "5Gi");
+  EXPECT_EQ(Scores(scoring, world_, Uses("new")), "a 90, b 80") << "to be provisioned";
+  EXPECT_EQ(Scores(scoring, world_, Uses("new") + "," + Uses("newer")), "a 70, b 40")
+      << "both from one pool";
+  EXPECT_EQ(Scores(scoring, world_, Uses("new") + "," + Uses("data")), "a 0, b 75")
+      << "where volumes exist, only they count";
+  BoundClaim("done", "pv-a");
+  EXPECT_EQ(Scores(scoring, world_, Uses("done")), "all 0");
+}
+
+TEST(StorageUseTest, TheMeanOfTheClassesIsRoundedAndFullIsFull) {
+  UtilizationScores scores{};
+  for (size_t p = 0; p <= 100; ++p) scores[p] = static_cast<int64_t>(p);
+  const auto claim =
+      Parse<api::PersistentVolumeClaim>("{'spec':{'resources':{'requests':{'storage':'50'}}}}");
+  const auto volume = [](const std::string& storage_class, const std::string& size) {
+    return Parse<api::PersistentVolume>("{'spec':{'storageClassName':'" + storage_class +
+                                        "','capacity':{'storage':'" + size + "'}}}");
+  };
+  const auto half = volume("x", "100"), whole = volume("y", "49"), third = volume("y", "150");
+  StorageUse use;
+  EXPECT_TRUE(use.Empty());
+  use.Add({{{&claim, &half}, {&claim, &whole}}, {}});
+  EXPECT_EQ(use.Score(scores), 75) << "50 and 100: more than there is counts as full";
+  use.Clear();
+  use.Add({{{&claim, &half}, {&claim, &third}}, {}});
+  EXPECT_EQ(use.Score(scores), 42) << "50 and 33";
+}
+
 TEST_F(Binding, ASelectedNodeIsTheOnlyOne) {
   Claim("data", "csi", "1Gi", "", "'volume.kubernetes.io/selected-node':'b'");
   EXPECT_EQ(Run(Uses("data")), "a " + kNoVolume + " | b ok");
@@ -374,7 +451,7 @@ TEST_F(Binding, KeptIndexesEqualNewOnes) {
         world_.objects().csi_storage_capacities.Remove("x", "c" + std::to_string(pick(3)));
     }
     const auto pod = world_.Pod("p", wanted);
-    VolumeBinding afresh(600);
+    VolumeBinding afresh{config::VolumeBindingArgs{}};
     EXPECT_EQ(decide(plugin_, pod), decide(afresh, pod)) << "step " << step;
     world_.cluster.RemovePod(pod);
   }

@@ -68,6 +68,7 @@ bool Search::Count(const PoolList& pools, Outcome* outcome) const {
   const uint64_t* in_use = inventory_.InUse().data();
   const uint64_t* counters = inventory_.Counters().data();
   int64_t available = 0;
+  int64_t tried = 0;
   for (const Pool* pool : pools) {
     if (!pool->invalid_reason.empty()) return false;
     for (const SliceId id : pool->slices) {
@@ -75,11 +76,29 @@ bool Search::Count(const PoolList& pools, Outcome* outcome) const {
       for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
         if ((failing[w] & ~in_use[w]) != 0) return false;
         available += std::popcount(matching[w] & ~in_use[w] & ~counters[w]);
+        tried += std::popcount(matching[w] & ~in_use[w]);
       }
     }
   }
-  *outcome = available >= request.count ? Outcome::kAllocated : Outcome::kImpossible;
+  if (available >= request.count) {
+    *outcome = Outcome::kAllocated;
+  } else {
+    *outcome = RunsOut(available, tried) ? Outcome::kOutOfSteps : Outcome::kImpossible;
+  }
   return true;
+}
+
+// The search would try all `tried` devices after every sequence of some of the `available` ones.
+bool Search::RunsOut(int64_t available, int64_t tried) const {
+  if (max_steps_ <= 0) return false;
+  int64_t sequences = 1;  // of as many devices as were taken
+  int64_t steps = tried;
+  for (int64_t left = available; left > 0 && steps <= max_steps_; --left) {
+    sequences *= left;
+    if (sequences > max_steps_) return true;
+    steps += sequences * tried;
+  }
+  return steps > max_steps_;
 }
 
 Search::Outcome Search::Run(const PoolList& pools) {

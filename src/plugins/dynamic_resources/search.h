@@ -38,7 +38,7 @@ class Search {
   const std::vector<Found>& Devices(size_t claim) const { return claims_[claim].found; }
   size_t Alternative(size_t claim, size_t group) const { return claims_[claim].alternative[group]; }
 
-  // Is the answer kAllocated or kImpossible for sure, found by counting? Else the search must run.
+  // What Run() would say, found by counting. False: it must run.
   bool Count(const PoolList& pools, Outcome* outcome) const;
 
  private:
@@ -76,6 +76,7 @@ class Search {
     std::vector<size_t> alternative;
   };
 
+  bool RunsOut(int64_t available, int64_t tried) const;
   bool Prepare(const PoolList& pools);
   bool PrepareClaim(size_t index, const PoolList& pools);
   bool PrepareRequest(const ClaimPlan& claim, const PlannedRequest& request, const PoolList& pools,

@@ -286,6 +286,18 @@ TEST_F(SearchTest, AClaimHoldsAtMost32Devices) {
   EXPECT_NE(Allocate(cluster, {"max"}), "impossible");
 }
 
+TEST_F(SearchTest, CountingRunsOutOfStepsWhereTheSearchWould) {
+  Local(R"([{"name": "d0"}, {"name": "d1"}, {"name": "d2"}])");
+  cluster.Claim("c", Request("gpu", 4));
+  // After nothing, 3 single devices, 6 pairs and 6 triples all 3 are tried.
+  for (const int64_t steps : {1, 2, 3, 12, 47}) {
+    EXPECT_EQ(Allocate(cluster, {"c"}, steps), "out of steps") << steps;
+  }
+  for (const int64_t steps : {48, 1000, 0}) {
+    EXPECT_EQ(Allocate(cluster, {"c"}, steps), "impossible") << steps;
+  }
+}
+
 TEST_F(SearchTest, HopelessSearchesEnd) {
   // 30 devices in pairs of constraints that cannot be met: far too many ways to try.
   std::string devices;

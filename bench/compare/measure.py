@@ -2,9 +2,10 @@
 
 For every workload kube-scheduler is measured with its default (it stops looking when it has found
 enough nodes) and with all nodes scored, and berth with all nodes scored, one right after the other,
-so that what else the machine does hits all three. Times are medians per pod in microseconds; CPU is
-that of all threads, garbage collection included, divided by the pods. berth gets more pods because
-a pod of it is too short to time one by one.
+so that what else the machine does hits all three. CPU is that of all threads, garbage collection
+included, divided by the pods; on a machine with other work it is the fairer figure, because
+kube-scheduler waits for cores that are taken. berth gets more pods because one of its cycles is
+about as long as reading the clock.
 """
 
 import argparse
@@ -73,29 +74,25 @@ def compare(workload, args):
     return result
 
 
+def number(value):
+    return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
 def text_of(result):
     sampled, everything, own = result["sampled"], result["all"], result["berth"]
-
-    def times(of, figure):
-        return f"{of[figure] / own[figure]:,.0f}"
-
-    cells = [
-        f"`{result['workload']}`",
-        f"{sampled['p50_us']:,.0f}",
-        f"{everything['p50_us']:,.0f}",
-        f"{own['p50_us']:,.1f}",
-        times(sampled, "p50_us"),
-        times(everything, "p50_us"),
-        times(sampled, "cpu_us"),
-        times(everything, "cpu_us"),
-    ]
+    cells = [f"`{result['workload']}`"]
+    for figure in ("cpu_us", "p50_us"):
+        cells += [number(who[figure]) for who in (sampled, everything, own)]
+        cells += [number(who[figure] / own[figure]) for who in (sampled, everything)]
     return "| " + " | ".join(cells) + " |"
 
 
 HEAD = """\
-| workload | kube-scheduler, its sampling, µs | all nodes, µs | berth, all nodes, µs \
-| times: sampling | all nodes | times, CPU: sampling | all nodes |
-|---|---:|---:|---:|---:|---:|---:|---:|"""
+| workload | CPU µs per pod: kube-scheduler, its sampling | all nodes | berth, all nodes \
+| times: sampling | all nodes \
+| median µs: kube-scheduler, its sampling | all nodes | berth, all nodes \
+| times: sampling | all nodes |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
 
 
 def main():

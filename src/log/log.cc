@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <ctime>
@@ -117,15 +118,22 @@ Result<void> Configure(const Options& options) {
   state.json = options.json;
   state.fd = options.fd;
   state.info_fd = options.info_fd < 0 ? options.fd : options.info_fd;
-  state.verbosity.store(options.verbosity, std::memory_order_relaxed);
+  SetVerbosity(options.verbosity);
   return {};
 }
 
-void SetVerbosity(int level) { Global().verbosity.store(level, std::memory_order_relaxed); }
+std::atomic<int> internal::most_verbose{0};
+
+void SetVerbosity(int level) {
+  State& state = Global();
+  state.verbosity.store(level, std::memory_order_relaxed);
+  for (const ModuleLevel& module : state.modules) level = std::max(level, module.level);
+  internal::most_verbose.store(level, std::memory_order_relaxed);
+}
 
 int Verbosity() { return Global().verbosity.load(std::memory_order_relaxed); }
 
-bool V(int level, Where where) {
+bool internal::Prints(int level, const Where& where) {
   const State& state = Global();
   if (level <= state.verbosity.load(std::memory_order_relaxed)) return true;
   return !state.modules.empty() && level <= LevelFor(state.modules, where.file);

@@ -7,6 +7,7 @@
 // and bodies of requests are never logged.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -73,8 +74,16 @@ Result<void> Configure(const Options& options);
 void SetVerbosity(int level);
 int Verbosity();
 
+namespace internal {
+extern std::atomic<int> most_verbose;  // of the verbosity and what vmodule says of any file
+bool Prints(int level, const Where& where);
+}  // namespace internal
+
 // Would Info(level, …) print?
-bool V(int level, Where where = Where::Here());
+inline bool V(int level, Where where = Where::Here()) {
+  return level <= internal::most_verbose.load(std::memory_order_relaxed) &&
+         internal::Prints(level, where);
+}
 
 // Structured: the message is quoted, fields follow.
 void Info(int level, std::string_view message, Fields fields = {}, Where where = Where::Here());

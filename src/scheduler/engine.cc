@@ -143,7 +143,8 @@ void Engine::Impl::Moved(const queue::QueuedPod& pod, queue::QueueName queue,
   // Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
   const bool gated = queue == queue::QueueName::kGated;
   observer_->QueueIncoming(cluster_.GetPod(pod.pod),
-                           gated ? queue::QueueName::kUnschedulable : queue, event);
+                           gated ? queue::QueueName::kUnschedulable : queue, event, pod,
+                           *runtimes_[pod.profile].profile);
 }
 
 // --- Time

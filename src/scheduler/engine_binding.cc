@@ -37,7 +37,10 @@ WriteResult::Code CodeOf(EffectResult::Code code) {
 // Goes on as far as possible without waiting. The binding may be gone when this returns.
 void Engine::Impl::ProceedBinding(Binding& binding) {
   if (!binding.waits.empty()) {
-    if (!binding.waiting_since) binding.waiting_since = now_;
+    if (!binding.waiting_since) {
+      binding.waiting_since = now_;
+      if (observer_ != nullptr) observer_->PermitWaits(binding.ref);
+    }
     binding.stage = Binding::Stage::kWaiting;
     api::Time first = binding.waits.front().deadline;
     for (const Binding::Wait& wait : binding.waits) first = std::min(first, wait.deadline);
@@ -337,6 +340,7 @@ void Engine::Impl::Bound(Binding& binding) {
     plugin->PostBind(cluster_, *binding.snapshot, binding.node);
   }
   PointEnded(binding, framework::Point::kPostBind, queue::kNoPlugin, framework::Code::kSuccess);
+  if (binding.watched) LogBindingTimes(binding.ref, binding.record);
   if (observer_ != nullptr) observer_->Bound(binding.ref, binding.node_name, binding.info, now_);
   const PodId id = binding.pod;
   const PodSnapshot snapshot = binding.snapshot;

@@ -46,6 +46,7 @@ void Engine::Impl::Attempt(PodId id) {
   const cluster::Pod& pod = cluster_.GetPod(id);
   ProfileRuntime& runtime = runtimes_[RecordOf(id).profile];
   if (pod.terminating) {
+    if (observer_ != nullptr) observer_->Skipped(pod);
     Record(RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
            "skip schedule deleting pod: " + pod.Key(), runtime.profile->Name());
     queue_->Done(id);
@@ -126,6 +127,7 @@ void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
 
 void Engine::Impl::FinishNoFit(PodId id, ProfileRuntime& runtime, const Status& status,
                                const PostFilterResult& result) {
+  if (observer_ != nullptr) observer_->PostFiltered(cluster_.GetPod(id), status, result);
   Failure failure;
   failure.rejected = true;
   failure.nomination = result.nomination;
@@ -182,6 +184,8 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   binding->snapshot = cluster_.Snapshot(id);
   log_.Scheduled(cluster_.GetPod(id), binding->profile, binding->info.attempts, decision_,
                  cluster_.Record(node).name, now_.UnixNano(), ++changes_);
+  LogCycleTimes();
+  binding->record = log_.Newest();
   if (observer_ != nullptr) {
     observer_->Attempted(cluster_.GetPod(id), Outcome::kScheduled, binding->node_name, "");
   }
@@ -369,6 +373,10 @@ void Engine::Impl::PatchFailure(PodId id, const Failure& failure) {
   patch.condition_types = condition_types_[record.condition_types];
   const bool overrides = failure.nomination != PostFilterResult::Nomination::kKeep;
   const std::string& node = failure.nominated_node;
+  if (observer_ != nullptr) {
+    observer_->FailureReported(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError,
+                               overrides, node);
+  }
   if (overrides && pod.nominated_node_name != node) patch.nominated_node_name = node;
   if (patch.condition || patch.nominated_node_name) Emit(std::move(patch));
 }

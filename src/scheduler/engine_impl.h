@@ -89,6 +89,7 @@ struct Binding {
   std::string node_name;
   uint8_t profile = 0;
   bool watched = false;  // the observer wants to know of its points
+  uint64_t record = 0;   // of the decision, in the log
   queue::QueuedPod info;
 
   Stage stage = Stage::kPreBind;
@@ -196,6 +197,7 @@ class Engine::Impl final : public queue::QueueHost {
   void EventEnded();
   void Replace(std::string_view kind, std::vector<api::Object> objects);
   void HideGated(api::Pod& pod) const;
+  void TellPod(Change change, PodId id, bool assigned);
   void UpsertPod(const api::Pod& pod);
   void AddPod(const api::Pod& pod);
   void PodAssigned(PodId id, const api::Pod& pod);
@@ -317,6 +319,9 @@ class Engine::Impl final : public queue::QueueHost {
   bool MayChangeDecisions(const api::Object& object) const;
   explain::Source Explaining();
   void LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure);
+  // How long the points took, as the observer says: of the cycle that is over, or of its binding.
+  void LogCycleTimes();
+  void LogBindingTimes(const PodRef& pod, uint64_t record);
 
   PodRecord& RecordOf(PodId id);
   const PodRecord* FindRecord(PodId id) const;

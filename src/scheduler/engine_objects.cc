@@ -253,6 +253,7 @@ void Engine::Impl::UpsertNode(api::Node node) {
   node.status.images.shrink_to_fit();
   slot = std::make_shared<const api::Node>(std::move(node));
   const std::shared_ptr<const api::Node> made = slot;
+  if (observer_ != nullptr) observer_->NodeChanged(old ? Change::kUpdate : Change::kAdd, *made);
   if (!old) {
     Move({EventResource::kNode, queue::kAdd}, {}, made);
     return;
@@ -264,12 +265,17 @@ void Engine::Impl::DeleteNode(const std::string& name) {
   const auto it = nodes_.find(name);
   if (it == nodes_.end()) return;
   const std::shared_ptr<const api::Node> old = it->second;
+  if (observer_ != nullptr) observer_->NodeChanged(Change::kDelete, *old);
   Move({EventResource::kNode, queue::kDelete}, old, {});
   nodes_.erase(name);
   cluster_.RemoveNode(old->metadata.name);
 }
 
 // --- Pods
+
+void Engine::Impl::TellPod(Change change, PodId id, bool assigned) {
+  if (observer_ != nullptr) observer_->PodChanged(change, cluster_.GetPod(id), assigned);
+}
 
 void Engine::Impl::UpsertPod(const api::Pod& pod) {
   PodId id = cluster_.FindPod(pod.metadata.uid);
@@ -345,6 +351,7 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
   record.generation = pod.metadata.generation;
   record.condition_types = NumberConditionTypes(pod);
   pod_of_name_[NameKey(pod.metadata.namespace_, pod.metadata.name)] = id;
+  TellPod(Change::kAdd, id, assigned);
   if (assigned) {
     Move({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
     return;
@@ -370,6 +377,8 @@ void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
   cluster_.MutableNominations().Clear(id);
   Binding* binding = FindBinding(pod.metadata.uid);
   const bool waiting = binding != nullptr && binding->stage == Binding::Stage::kWaiting;
+  TellPod(Change::kAdd, id, true);
+  TellPod(Change::kDelete, id, false);
   if (!waiting) queue_->Delete(id);
   cluster_.UpdatePod(id, pod);
   // A pod that waits for permission to go elsewhere gives up what it holds.
@@ -378,6 +387,7 @@ void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
 }
 
 void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod) {
+  TellPod(Change::kUpdate, id, true);
   const PodSnapshot old = cluster_.Snapshot(id);
   cluster_.UpdatePod(id, pod);
   const PodSnapshot made = cluster_.Snapshot(id);
@@ -392,6 +402,7 @@ void Engine::Impl::PendingUpdated(PodId id, const api::Pod& pod) {
     record.newer = std::make_unique<api::Pod>(pod);    // was
     return;
   }
+  TellPod(Change::kUpdate, id, false);
   const PodSnapshot old = cluster_.Snapshot(id);
   TakeUp(id, pod);
   const PodSnapshot made = cluster_.Snapshot(id);
@@ -426,6 +437,7 @@ void Engine::Impl::TakeUp(PodId id, const api::Pod& pod) {
 void Engine::Impl::DeletePod(PodId id) {
   PodRecord& record = RecordOf(id);
   if (record.deleted) return;
+  TellPod(Change::kDelete, id, record.assigned);
   const PodSnapshot old = cluster_.Snapshot(id);
   if (record.assigned) {
     ForgetPod(id);

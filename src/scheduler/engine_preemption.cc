@@ -35,6 +35,9 @@ bool Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
     if (victims == 0) ProceedWaited(key);
     return true;
   }
+  if (observer_ != nullptr) {
+    observer_->PreemptionBegan(preemption.preemptor, preemption.victims.size(), preemption.node);
+  }
   cluster_.MutablePod(id).preempting = !preemption.victims.empty();
   ClearNominations(key, id);
   if (preemption.outstanding == 0) ProceedPreemption(key);
@@ -182,7 +185,9 @@ void Engine::Impl::VictimDone(uint64_t id, size_t victim, bool ok) {
 void Engine::Impl::FinishPreemption(uint64_t id) {
   const Preemption finished = std::move(preemptions_[id]);
   preemptions_.erase(id);
-  if (observer_ != nullptr) observer_->PreemptionEnded(finished.preemptor, !finished.failed);
+  if (observer_ != nullptr) {
+    observer_->PreemptionEnded(finished.preemptor, finished.node, !finished.failed);
+  }
   const PodId preemptor = cluster_.FindPod(finished.preemptor.uid);
   if (preemptor == cluster::kNoPod) return;
   cluster_.MutablePod(preemptor).preempting = false;

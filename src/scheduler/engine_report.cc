@@ -65,6 +65,21 @@ void Engine::Impl::LogFailure(const cluster::Pod& pod, int32_t attempts, const F
   log_.Failed(pod, RecordOf(pod.id).profile, attempts, of_cycle ? &decision_ : nullptr,
               failure.rejected ? Outcome::kUnschedulable : Outcome::kError, explained,
               now_.UnixNano(), changes_);
+  if (of_cycle) {
+    LogCycleTimes();
+  } else {
+    LogBindingTimes(RefOf(pod), log_.Newest());
+  }
+}
+
+void Engine::Impl::LogCycleTimes() {
+  if (!interest_.points) return;
+  if (const PointTimes* times = observer_->CycleTimes()) log_.Timed(log_.Newest(), *times);
+}
+
+void Engine::Impl::LogBindingTimes(const PodRef& pod, uint64_t record) {
+  if (observer_ == nullptr) return;
+  if (const PointTimes* times = observer_->BindingTimes(pod)) log_.Timed(record, *times);
 }
 
 namespace {

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "api/core/node.h"
 #include "api/time.h"
 #include "framework/cycle.h"
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/effects.h"
+#include "scheduler/point_times.h"
 
 namespace berth::scheduler {
 
@@ -25,11 +27,22 @@ struct CycleInterest {
   bool scores = false;    // Decided, with the scores of all feasible nodes
 };
 
+// What became of an object in the cluster.
+enum class Change : uint8_t { kAdd, kUpdate, kDelete };
+
 class EngineObserver : public framework::CycleWatch {
  public:
   // --- Always told
-  // A pod has come into a queue, and why.
-  virtual void QueueIncoming(const cluster::Pod&, queue::QueueName, std::string_view /*event*/) {}
+  // A node, or a pod with (`assigned`) or without a node, was added, changed or removed: told
+  // before anything comes of it. A pod that gets its node is an added one.
+  virtual void NodeChanged(Change, const api::Node&) {}
+  virtual void PodChanged(Change, const cluster::Pod&, bool /*assigned*/) {}
+  // A pod has come into a queue, and why. `info`: by which plugins of the profile it was rejected.
+  virtual void QueueIncoming(const cluster::Pod&, queue::QueueName, std::string_view /*event*/,
+                             const queue::QueuedPod& /*info*/,
+                             const framework::Profile& /*profile*/) {}
+  // A pod that is being deleted was taken from the queue, and is not tried.
+  virtual void Skipped(const cluster::Pod&) {}
   // A scheduling cycle begins. `profile`: its name and number.
   virtual CycleInterest CycleBegan(const cluster::Pod&, std::string_view /*profile*/,
                                    uint8_t /*profile_number*/) {
@@ -39,6 +52,13 @@ class EngineObserver : public framework::CycleWatch {
   // kScheduled.
   virtual void Attempted(const cluster::Pod&, Outcome, std::string_view /*node*/,
                          std::string_view /*message*/) {}
+  // The PostFilter plugins were asked for room: what they said.
+  virtual void PostFiltered(const cluster::Pod&, const framework::Status&,
+                            const framework::PostFilterResult&) {}
+  // The API server is to be told that the attempt has failed; nothing is sent if it knows.
+  // `nominated`: whether the pod's nomination is set to `node`, which may be empty.
+  virtual void FailureReported(const cluster::Pod&, Outcome, bool /*nominated*/,
+                               std::string_view /*node*/) {}
   // The API server is asked to bind the pod.
   virtual void BindBegan(const PodRef&, std::string_view /*node*/) {}
   // The API server has taken the binding. `info`: attempts, first attempt.
@@ -49,9 +69,14 @@ class EngineObserver : public framework::CycleWatch {
   // A victim is on its way.
   virtual void VictimPreempted(const PodRef& /*preemptor*/, const PodRef& /*victim*/,
                                std::string_view /*node*/) {}
-  // The victims are on their way, or one could not be asked to go. With async preemption only.
-  virtual void PreemptionEnded(const PodRef& /*preemptor*/, bool /*success*/) {}
-  // A pod no longer waits for Permit.
+  // The victims are asked to go while other pods are tried; they are on their way, or one could not
+  // be asked. With async preemption only.
+  virtual void PreemptionBegan(const PodRef& /*preemptor*/, size_t /*victims*/,
+                               std::string_view /*node*/) {}
+  virtual void PreemptionEnded(const PodRef& /*preemptor*/, std::string_view /*node*/,
+                               bool /*success*/) {}
+  // A pod waits for Permit; it no longer does.
+  virtual void PermitWaits(const PodRef&) {}
   virtual void PermitWaited(framework::Code, int64_t /*waited_ns*/) {}
   // A plugin failed with an error at Filter, Reserve or PreBind.
   virtual void PluginFailed(framework::Point, std::string_view /*plugin*/) {}
@@ -66,6 +91,13 @@ class EngineObserver : public framework::CycleWatch {
   virtual void BindingPointBegan(const PodRef&, framework::Point) {}
   virtual void BindingPointEnded(const PodRef&, framework::Point, std::string_view /*plugin*/,
                                  framework::Code) {}
+
+  // --- Asked when CycleBegan asked for points
+  // How long those of the cycle that runs took so far, for the record of its decision. Null: nobody
+  // has timed them.
+  virtual const PointTimes* CycleTimes() { return nullptr; }
+  // The same of the points since, of a pod that is being bound.
+  virtual const PointTimes* BindingTimes(const PodRef&) { return nullptr; }
 
   // --- Each Began says whether to call its Ended
   virtual bool HintBegan() { return false; }

@@ -28,8 +28,8 @@ const api::Time kNow = api::Time::FromUnixNano(1'700'000'000'000'000'000);
 
 class Recorder final : public EngineObserver {
  public:
-  void QueueIncoming(const cluster::Pod& pod, queue::QueueName queue,
-                     std::string_view event) override {
+  void QueueIncoming(const cluster::Pod& pod, queue::QueueName queue, std::string_view event,
+                     const queue::QueuedPod&, const framework::Profile&) override {
     queued.push_back(fmt::format("{} {} {}", pod.name, queue::NameOf(queue), event));
   }
   CycleInterest CycleBegan(const cluster::Pod&, std::string_view profile, uint8_t) override {

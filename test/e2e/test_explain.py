@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import urllib.error
 import urllib.request
@@ -90,6 +91,15 @@ def test_a_placed_pod_in_words(up):
     assert "FILTERS" in text and "BEST NODES" in text
     assert "\x1b[" not in text, "no colour in a pipe"
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_how_long_each_point_took(up):
+    durations = up.get("/decisions/default/small")["durationsMs"]
+    assert {"PreFilter", "Filter", "Score", "Reserve", "Bind"} <= durations.keys()
+    assert all(0 <= ms < 60_000 for ms in durations.values())
+    assert "PostFilter" not in durations
+    assert "PostFilter" in up.get("/decisions/default/huge")["durationsMs"]
+    assert re.search(r"^  took: PreFilter \S+ µs, ", up.explain("default/small"), re.M)
 
 
 def test_a_pending_pod_says_what_would_help(up):

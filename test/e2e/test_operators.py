@@ -234,8 +234,36 @@ def test_log_says_what_became_of_pods(busy):
         '"Preemptor Pod preempted victim Pod" preemptor="operators/high" victim="operators/victim"',
         '"Pod moved to an internal scheduling queue" pod="operators/big" '
         'event="ScheduleAttemptFailure" queue="Unschedulable"',
+        f'"Add event for node" node="{world.namespace}-a"',
+        f'"Added node to NodeTree" node="{world.namespace}-a" zone=""',
+        '"Add event for unscheduled pod" pod="operators/small-0"',
+        '"Add event for scheduled pod" pod="operators/small-0"',
+        '"Delete event for scheduled pod" pod="operators/victim"',
+        '"Update event for unscheduled pod" pod="operators/big"',
+        '"Updating pod condition and nominated node name" pod="operators/big" '
+        'conditionType="PodScheduled" conditionStatus="False" conditionReason="Unschedulable" '
+        'nominatedNodeName="" nominatingMode=1',
+        f'conditionReason="Unschedulable" nominatedNodeName="{world.namespace}-a" '
+        "nominatingMode=1",
     ):
         assert line in log, line
+    # kube-scheduler names the plugin's logger in some, from -v=4 on.
+    logger = r'"( logger="[^"]*")? '
+    for line in (
+        r'"No preemption candidate is found; preemption is not helpful for scheduling'
+        rf'{logger}pod="operators/big"',
+        rf'"the target node for the preemption is determined{logger}node="{bound[1]}" '
+        r'pod="operators/high"',
+        rf'"Start the preemption asynchronously{logger}preemptor="operators/high" '
+        rf'node="{bound[1]}" numVictims=1',
+        rf'"Async Preemption finished completely{logger}preemptor="operators/high" '
+        rf'node="{bound[1]}" result="success"',
+        rf'"Attempting to bind pod to node{logger}pod="operators/small-0" node="{bound[1]}"',
+        r'"Pod moved to an internal scheduling queue" pod="operators/big" '
+        r'event="ScheduleAttemptFailure" queue="Unschedulable" schedulingCycle=\d+ hint=0 '
+        r'unschedulable plugins=\{"NodeResourcesFit":\{\}(,"TaintToleration":\{\})?\}',
+    ):
+        assert re.search(line, log), line
 
 
 def test_usr2_dumps_cache_and_queue(busy):
@@ -255,6 +283,34 @@ def test_usr2_dumps_cache_and_queue(busy):
 def test_there_are_no_go_profiles(busy, scraper_token):
     status, text = get(busy[1].serving_port, "/debug/pprof/profile", scraper_token)
     assert status == 404 and "perf record" in text
+
+
+@pytest.mark.skipif(not IS_BERTH, reason="kube-scheduler does not explain")
+def test_events_explain_what_would_help(quiet_world):
+    """With the rights of system:kube-scheduler, and only when something else is true."""
+    world, cluster = quiet_world, quiet_world.cluster
+    s = cluster.scheduler(
+        "explains", profiles=[{"schedulerName": "explains"}], flags=["--explain-events"]
+    )
+    world.node("a", cpu="2")
+    world.pod("small", scheduler="explains", cpu="1")
+    world.bound("small")
+    world.pod("big", scheduler="explains", cpu="8")
+    explained = world.event("big", "SchedulingExplained")
+    assert explained["note"].startswith("0/1 nodes fit. NodeResourcesFit: 1 Insufficient cpu. ")
+    assert "Would help: " in explained["note"] and "cpu request ≤ 1" in explained["note"]
+    assert explained["type"] == "Normal"
+    world.node("b", cpu="16", taints=[{"key": "k", "effect": "NoSchedule"}])
+
+    def anew():
+        notes = [e["note"] for e in world.events("big", "SchedulingExplained")]
+        return [n for n in notes if n.startswith("0/2 nodes fit.")]
+
+    (again,) = until("it is explained anew", anew)
+    assert "TaintToleration: 1 node(s) had untolerated taint(s)." in again
+    assert len(world.events("big", "SchedulingExplained")) == 2
+    assert world.events("small", "SchedulingExplained") == []
+    s.kill()
 
 
 def test_scores_are_logged_at_ten(quiet_world):

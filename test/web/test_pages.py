@@ -101,6 +101,9 @@ def test_a_decision_from_the_list_to_the_scores(page, up):
     total = int(scores.first.locator("button b.num").inner_text().replace(",", ""))
     points = [int(text.replace(",", "")) for text in scores.first.locator("tbody td:last-child").all_inner_texts()]
     assert sum(points) == total, "the parts are the whole"
+    expect(page.get_by_role("heading", name="Time taken")).to_be_visible()
+    timed = page.locator(".durations th").all_inner_texts()
+    assert timed[0] == "PreFilter" and "Filter" in timed and timed[-1] == "PostBind", timed
 
 
 def test_why_a_pod_waits_and_what_one_node_says(page, up):

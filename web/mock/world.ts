@@ -229,6 +229,7 @@ export class World {
           { time: record.time, to: 'active', event: 'PodAdd', hints: [{ plugin: 'NodeResourcesFit', says: 'Queue' }] },
         ],
       },
+      durationsMs: { Bind: 3.12, Filter: 0.0212, PreFilter: 0.0021, PreScore: 0.0043, Score: 0.0184 },
     };
   }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal.h"
+#include "framework/cycle_watch.h"
 
 namespace berth::cli {
 namespace {
@@ -59,6 +60,16 @@ std::string Plural(int64_t n, std::string_view word) {
   return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
 }
 
+// "0.4 µs", "12 µs", "1.5 ms", "2.1 s".
+std::string ShortMs(double ms) {
+  const auto number = [](double value) {
+    return fmt::format("{:.{}f}", value, value < 9.95 ? 1 : 0);
+  };
+  if (ms < 0.9995) return number(ms * 1e3) + " µs";
+  if (ms < 999.5) return number(ms) + " ms";
+  return number(ms / 1e3) + " s";
+}
+
 class Writer {
  public:
   Writer(const explain::DecisionView& view, const ExplainTextOptions& options)
@@ -107,6 +118,20 @@ class Writer {
     if (record && view_.recomputed) {
       text_ += In("  the cluster has changed since; what follows is as it is now\n", Tone::kDim);
     }
+    if (!view_.durations_ms.empty()) text_ += In(Wrapped(Durations(), 2), Tone::kDim);
+  }
+
+  // In the order of the cycle.
+  std::string Durations() const {
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < framework::kPoints; ++i) {
+      const auto name = framework::PointName(static_cast<framework::Point>(i));
+      const auto it = view_.durations_ms.find(name);
+      if (it != view_.durations_ms.end()) {
+        parts.push_back(fmt::format("{} {}", name, ShortMs(it->second)));
+      }
+    }
+    return fmt::format("took: {}", fmt::join(parts, ", "));
   }
 
   void FunnelText() {

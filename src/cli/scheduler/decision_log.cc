@@ -1,6 +1,8 @@
 #include "cli/scheduler/decision_log.h"
 
+#include <algorithm>
 #include <ctime>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 namespace berth::cli::scheduler {
 namespace {
 
+using berth::scheduler::Change;
 using berth::scheduler::Decision;
 using berth::scheduler::Outcome;
 
@@ -50,25 +53,119 @@ std::string_view StepOf(framework::Point point) {
   }
 }
 
+// kube-scheduler's name of a node's zone: with its region, and a byte 0 between them.
+std::string ZoneOf(const api::Node& node) {
+  const auto label = [&](std::string_view key) {
+    const auto it = node.metadata.labels.find(key);
+    return it == node.metadata.labels.end() ? std::string() : it->second;
+  };
+  const std::string region = label("topology.kubernetes.io/region");
+  const std::string zone = label("topology.kubernetes.io/zone");
+  if (region.empty() && zone.empty()) return "";
+  return region + std::string(":\0:", 3) + zone;
+}
+
+// How urgently the pod is to be tried, as kube-scheduler numbers it: not now, after its backoff, at
+// once.
+int HintOf(queue::QueueName queue, const queue::QueuedPod& info) {
+  if (queue == queue::QueueName::kUnschedulable) return 0;
+  return queue == queue::QueueName::kActive && info.pending_plugins != 0 ? 2 : 1;
+}
+
+// {"NodeAffinity":{},…}: names are Go identifiers, nothing is to be escaped.
+std::string NamesOf(queue::PluginMask mask, const framework::Profile& profile) {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < profile.Plugins().size() && i < 64; ++i) {
+    if ((mask >> i & 1) != 0) names.push_back(profile.Plugins()[i]->Name());
+  }
+  std::sort(names.begin(), names.end());
+  std::string text = "{";
+  for (const std::string_view name : names) {
+    text += fmt::format("{}\"{}\":{{}}", text.size() > 1 ? "," : "", name);
+  }
+  return text + "}";
+}
+
 }  // namespace
 
 DecisionLog::DecisionLog(server::SchedulerMetrics& metrics, int64_t (*now_ns)())
     : metrics_(metrics), now_ns_(now_ns != nullptr ? now_ns : &CoarseNs) {}
 
-void DecisionLog::QueueIncoming(const Pod& pod, queue::QueueName queue, std::string_view event) {
-  metrics_.QueueIncoming(pod, queue, event);
-  if (!log::V(3)) return;
-  const bool added = event == "UnschedulablePodAdd";
-  if (added) log::Info(3, "Add event for unscheduled pod", {{"pod", NameOf(pod)}});
-  const bool timed = event == "BackoffComplete" || event == "PopFromBackoffQ";
-  const int level = event == "ScheduleAttemptFailure" ? 3 : added || timed ? 5 : 4;
-  if (!log::V(level)) return;
-  log::Info(level, "Pod moved to an internal scheduling queue",
-            {{"pod", NameOf(pod)}, {"event", event}, {"queue", QueueWord(queue)}});
+// --- Objects and queues
+
+void DecisionLog::NodeChanged(Change change, const api::Node& node) {
+  if (!log::V(2)) return;
+  const log::ObjectName name{"", node.metadata.name};
+  switch (change) {
+    case Change::kAdd:
+      log::Info(3, "Add event for node", {{"node", name}});
+      log::Info(2, "Added node to NodeTree", {{"node", name}, {"zone", ZoneOf(node)}});
+      break;
+    case Change::kUpdate:
+      log::Info(4, "Update event for node", {{"node", name}});
+      break;
+    case Change::kDelete:
+      log::Info(3, "Delete event for node", {{"node", name}});
+      log::Info(2, "Removed node from NodeTree", {{"node", name}, {"zone", ZoneOf(node)}});
+      break;
+  }
 }
+
+void DecisionLog::PodChanged(Change change, const Pod& pod, bool assigned) {
+  const int level = change == Change::kUpdate ? 4 : 3;
+  if (!log::V(level)) return;
+  constexpr std::string_view kMessages[3][2] = {
+      {"Add event for unscheduled pod", "Add event for scheduled pod"},
+      {"Update event for unscheduled pod", "Update event for scheduled pod"},
+      {"Delete event for unscheduled pod", "Delete event for scheduled pod"}};
+  log::Info(level, kMessages[static_cast<size_t>(change)][assigned ? 1 : 0],
+            {{"pod", NameOf(pod)}});
+}
+
+void DecisionLog::QueueIncoming(const Pod& pod, queue::QueueName queue, std::string_view event,
+                                const queue::QueuedPod& info, const framework::Profile& profile) {
+  metrics_.CountIncoming(queue, event);
+  if (log::V(3)) LogMove(pod, queue, event, info, profile);
+}
+
+void DecisionLog::LogMove(const Pod& pod, queue::QueueName queue, std::string_view event,
+                          const queue::QueuedPod& info, const framework::Profile& profile) const {
+  constexpr std::string_view kMoved = "Pod moved to an internal scheduling queue";
+  const log::ObjectName name = NameOf(pod);
+  const std::string_view to = QueueWord(queue);
+  if (event == "ScheduleAttemptFailure") {
+    const std::string plugins = NamesOf(info.unschedulable_plugins | info.pending_plugins, profile);
+    log::Info(3, kMoved,
+              {{"pod", name},
+               {"event", event},
+               {"queue", to},
+               {"schedulingCycle", cycles_},
+               {"hint", HintOf(queue, info)},
+               {"unschedulable plugins", log::Raw{plugins}}});
+  } else if (info.gated) {
+    log::Info(5, "Pod moved to an internal scheduling queue, because the pod is gated",
+              {{"pod", name}, {"event", event}, {"queue", to}});
+  } else if (event == "UnschedulablePodAdd" || event == "BackoffComplete" ||
+             event == "PopFromBackoffQ") {
+    log::Info(5, kMoved, {{"pod", name}, {"event", event}, {"queue", to}});
+  } else if (event.starts_with("UnschedulablePod")) {
+    log::Info(5, "Pod moved to an internal scheduling queue because the Pod is updated",
+              {{"pod", name}, {"event", event}, {"queue", to}});
+  } else {
+    log::Info(4, kMoved,
+              {{"pod", name}, {"event", event}, {"queue", to}, {"hint", HintOf(queue, info)}});
+  }
+}
+
+void DecisionLog::Skipped(const Pod& pod) {
+  log::Info(3, "Skip schedule deleting pod", {{"pod", NameOf(pod)}});
+}
+
+// --- Cycles
 
 berth::scheduler::CycleInterest DecisionLog::CycleBegan(const Pod& pod, std::string_view profile,
                                                         uint8_t profile_number) {
+  ++cycles_;
   verbose_ = log::V(2);
   if (verbose_ && log::V(3)) {
     if (log::V(4)) log::Info(4, "About to try and schedule pod", {{"pod", NameOf(pod)}});
@@ -137,6 +234,9 @@ void DecisionLog::Attempted(const Pod& pod, Outcome outcome, std::string_view no
   if (outcome == Outcome::kScheduled) return;
   if (!decided_.empty()) decided_.erase(pod.uid);
   if (outcome == Outcome::kError) {
+    if (message.starts_with("running Bind plugin")) {
+      log::Info(1, "Failed to bind pod", {{"pod", NameOf(pod)}});
+    }
     log::Error(message, "Error scheduling pod; retrying",
                {{"logger", "UnhandledError"}, {"pod", NameOf(pod)}});
   } else if (message == "no nodes available to schedule pods") {
@@ -148,9 +248,74 @@ void DecisionLog::Attempted(const Pod& pod, Outcome outcome, std::string_view no
   }
 }
 
+// Which of its answers the preemption plugin has given is seen from the words behind its name.
+void DecisionLog::PostFiltered(const Pod& pod, const framework::Status& status,
+                               const framework::PostFilterResult& result) {
+  if (!log::V(2)) return;
+  constexpr std::string_view kPreemption = "preemption: ";
+  constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduling";
+  for (const std::string& reason : status.reasons()) {
+    if (!reason.starts_with(kPreemption)) continue;
+    const std::string_view why = std::string_view(reason).substr(kPreemption.size());
+    if (why.starts_with("not eligible")) {
+      log::Info(5, "Pod is not eligible for preemption", {{"pod", NameOf(pod)}, {"reason", why}});
+    } else if (why.starts_with("0/")) {
+      // "0/2 nodes are available: 2 Preemption is not helpful for scheduling.": no other reason
+      if (why.ends_with(fmt::format(": {} {}.", why.substr(2, why.find(' ') - 2), kNotHelpful))) {
+        log::Info(3, "Preemption will not help schedule pod on any node", {{"pod", NameOf(pod)}});
+      }
+      log::Info(2, "No preemption candidate is found; preemption is not helpful for scheduling",
+                {{"pod", NameOf(pod)}});
+    }
+  }
+  if (result.nomination == framework::PostFilterResult::Nomination::kSet) {
+    log::Info(2, "the target node for the preemption is determined",
+              {{"node", result.nominated_node}, {"pod", NameOf(pod)}});
+  }
+  if (log::V(5)) {
+    const std::string message = status.Message();
+    log::Info(5, "Status after running PostFilter plugins for pod",
+              {{"pod", NameOf(pod)}, {"status", message}});
+  }
+}
+
+void DecisionLog::FailureReported(const Pod& pod, Outcome outcome, bool nominated,
+                                  std::string_view node) {
+  if (!log::V(3)) return;
+  log::Info(3, "Updating pod condition and nominated node name",
+            {{"pod", NameOf(pod)},
+             {"conditionType", "PodScheduled"},
+             {"conditionStatus", "False"},
+             {"conditionReason", outcome == Outcome::kError ? "SchedulerError" : "Unschedulable"},
+             {"nominatedNodeName", node},
+             {"nominatingMode", nominated ? 1 : 0}});
+}
+
+// --- Bindings and preemptions
+
+void DecisionLog::PermitWaits(const PodRef& pod) {
+  log::Info(4, "One or more plugins asked to wait and no plugin rejected pod",
+            {{"pod", NameOf(pod)}});
+  log::Info(4, "Pod waiting on permit", {{"pod", NameOf(pod)}});
+}
+
+void DecisionLog::PreemptionBegan(const PodRef& preemptor, size_t victims, std::string_view node) {
+  log::Info(2, "Start the preemption asynchronously",
+            {{"preemptor", NameOf(preemptor)}, {"node", node}, {"numVictims", victims}});
+}
+
+void DecisionLog::PreemptionEnded(const PodRef& preemptor, std::string_view node, bool success) {
+  metrics_.PreemptionEnded(preemptor, node, success);
+  log::Info(2, "Async Preemption finished completely",
+            {{"preemptor", NameOf(preemptor)},
+             {"node", node},
+             {"result", success ? "success" : "error"}});
+}
+
 void DecisionLog::BindBegan(const PodRef& pod, std::string_view node) {
   if (!log::V(3)) return;
-  log::Info(3, "Attempting to bind pod to node", {{"pod", NameOf(pod)}, {"node", node}});
+  log::Info(3, "Attempting to bind pod to node",
+            {{"pod", NameOf(pod)}, {"node", log::ObjectName{"", node}}});
 }
 
 void DecisionLog::Bound(const PodRef& pod, std::string_view node, const queue::QueuedPod& info,

@@ -1,9 +1,12 @@
 // DecisionLog: what the engine does, as the lines operators know from kube-scheduler.
 //
-//   -v=2   a pod was bound, found no node, or pushed others aside
-//   -v=3   attempts, bindings, new pods, pods that go back to a queue after an attempt
-//   -v=4   pods that an event moves, -v=5 all moves between queues
+//   -v=2   a pod was bound, found no node, asked for preemption; nodes come and go
+//   -v=3   attempts, bindings, pods come and go, pods that go back to a queue after an attempt
+//   -v=4   pods and nodes change, pods that an event moves or that wait for Permit
+//   -v=5   all moves between queues, what PostFilter plugins said
 //   -v=10  the scores of every node
+//
+// The same messages and keys as kube-scheduler's, at the same levels.
 //
 // A cycle that took 100 ms or longer is logged at any verbosity, with its steps if they were timed;
 // the next one is. Nothing is put together for a line that is not printed. Everything is passed on
@@ -33,25 +36,37 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   // `now_ns` null: a clock that costs little and ticks every few milliseconds.
   explicit DecisionLog(server::SchedulerMetrics& metrics, int64_t (*now_ns)() = nullptr);
 
-  void QueueIncoming(const Pod& pod, queue::QueueName queue, std::string_view event) override;
+  void NodeChanged(berth::scheduler::Change change, const api::Node& node) override;
+  void PodChanged(berth::scheduler::Change change, const Pod& pod, bool assigned) override;
+  void QueueIncoming(const Pod& pod, queue::QueueName queue, std::string_view event,
+                     const queue::QueuedPod& info, const framework::Profile& profile) override;
+  void Skipped(const Pod& pod) override;
   berth::scheduler::CycleInterest CycleBegan(const Pod& pod, std::string_view profile,
                                              uint8_t profile_number) override;
   void Decided(const Pod& pod, const berth::scheduler::Decision& decision,
                const framework::Cycle& cycle) override;
   void Attempted(const Pod& pod, berth::scheduler::Outcome outcome, std::string_view node,
                  std::string_view message) override;
+  void PostFiltered(const Pod& pod, const framework::Status& status,
+                    const framework::PostFilterResult& result) override;
+  void FailureReported(const Pod& pod, berth::scheduler::Outcome outcome, bool nominated,
+                       std::string_view node) override;
   void BindBegan(const PodRef& pod, std::string_view node) override;
   void Bound(const PodRef& pod, std::string_view node, const queue::QueuedPod& info,
              const api::Time& now) override;
   void VictimPreempted(const PodRef& preemptor, const PodRef& victim,
                        std::string_view node) override;
+  void PreemptionBegan(const PodRef& preemptor, size_t victims, std::string_view node) override;
+  void PreemptionEnded(const PodRef& preemptor, std::string_view node, bool success) override;
+  void PermitWaits(const PodRef& pod) override;
 
   // --- Only passed on
+  const berth::scheduler::PointTimes* CycleTimes() override { return metrics_.CycleTimes(); }
+  const berth::scheduler::PointTimes* BindingTimes(const PodRef& pod) override {
+    return metrics_.BindingTimes(pod);
+  }
   void Preempted(const PodRef& preemptor, size_t victims, std::string_view node) override {
     metrics_.Preempted(preemptor, victims, node);
-  }
-  void PreemptionEnded(const PodRef& preemptor, bool success) override {
-    metrics_.PreemptionEnded(preemptor, success);
   }
   void PermitWaited(Code code, int64_t waited_ns) override {
     metrics_.PermitWaited(code, waited_ns);
@@ -90,6 +105,8 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
     size_t evaluated = 0;
     size_t feasible = 0;
   };
+  void LogMove(const Pod& pod, queue::QueueName queue, std::string_view event,
+               const queue::QueuedPod& info, const framework::Profile& profile) const;
   void LogScores(const Pod& pod, const berth::scheduler::Decision& decision,
                  const framework::Cycle& cycle) const;
   void LogSlow(const Pod& pod, int64_t took_ns);
@@ -97,6 +114,7 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   server::SchedulerMetrics& metrics_;
   int64_t (*now_ns_)();
   int64_t began_ns_ = 0;
+  uint64_t cycles_ = 0;
   bool verbose_ = false;                                   // -v=2 or more, in the cycle that runs
   boost::unordered_flat_map<std::string, Nodes> decided_;  // of pods that are being bound, by uid
 };

@@ -34,27 +34,38 @@ class DecisionLogTest : public ::testing::Test {
   }
   // Schedules a pod that fits and one that does not, at a verbosity; the log.
   std::string Run(int verbosity, bool json = false) {
-    log::Options options;
-    options.verbosity = verbosity;
-    options.json = json;
-    options.fd = fd_;
-    EXPECT_TRUE(log::Configure(options));
-    const api::Time now = api::Time::FromUnixNano(1'700'000'000'000'000'000);
-    auto engine = std::move(
-        *berth::scheduler::Engine::Make(config::Default(), {}, now, nullptr, &decisions_));
+    Configure(verbosity, json);
+    auto engine = MakeEngine();
     engine->Upsert(static_cast<api::Node>(MakeNode("n1")));
     engine->Upsert(static_cast<api::Node>(MakeNode("n2")));
     api::Pod bad = MakePod("bad");
     bad.spec.node_selector["disk"] = "none";
     engine->Upsert(static_cast<api::Pod>(MakePod("good")));
     engine->Upsert(bad);
-    while (engine->Step()) {
-      for (auto& effect : engine->TakeEffects()) {
-        berth::scheduler::EffectResult result;
-        result.id = effect.id;
-        engine->Complete(std::move(result));
-      }
+    while (engine->Step()) Answer(*engine);
+    return Text();
+  }
+  void Configure(int verbosity, bool json = false) const {
+    log::Options options;
+    options.verbosity = verbosity;
+    options.json = json;
+    options.fd = fd_;
+    EXPECT_TRUE(log::Configure(options));
+  }
+  std::unique_ptr<berth::scheduler::Engine> MakeEngine() {
+    const api::Time now = api::Time::FromUnixNano(1'700'000'000'000'000'000);
+    return std::move(
+        *berth::scheduler::Engine::Make(config::Default(), {}, now, nullptr, &decisions_));
+  }
+  // Everything that is asked for works.
+  static void Answer(berth::scheduler::Engine& engine) {
+    for (auto& effect : engine.TakeEffects()) {
+      berth::scheduler::EffectResult result;
+      result.id = effect.id;
+      engine.Complete(std::move(result));
     }
+  }
+  std::string Text() const {
     std::string text(static_cast<size_t>(lseek(fd_, 0, SEEK_END)), '\0');
     EXPECT_EQ(pread(fd_, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
     return text;
@@ -86,10 +97,86 @@ TEST_F(DecisionLogTest, StepsAndQueuesComeWithMoreVerbosity) {
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/good\" "
                            "event=\"UnschedulablePodAdd\" queue=\"Active\"\n",
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/bad\" "
-                           "event=\"ScheduleAttemptFailure\" queue=\"Unschedulable\"\n"}) {
+                           "event=\"ScheduleAttemptFailure\" queue=\"Unschedulable\" "
+                           "schedulingCycle=2 hint=0 unschedulable plugins={\"NodeAffinity\":{}}\n",
+                           "\"Add event for node\" node=\"n1\"\n",
+                           "\"Added node to NodeTree\" node=\"n1\" zone=\"\"\n",
+                           "\"Preemption will not help schedule pod on any node\" pod=\"ns/bad\"\n",
+                           "\"No preemption candidate is found; preemption is not helpful for "
+                           "scheduling\" pod=\"ns/bad\"\n",
+                           "\"Status after running PostFilter plugins for pod\" pod=\"ns/bad\"",
+                           "\"Updating pod condition and nominated node name\" pod=\"ns/bad\" "
+                           "conditionType=\"PodScheduled\" conditionStatus=\"False\" "
+                           "conditionReason=\"Unschedulable\" nominatedNodeName=\"\" "
+                           "nominatingMode=1\n"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("scored node")));
+}
+
+TEST_F(DecisionLogTest, ObjectsThatComeAndGoAreNamed) {
+  Configure(4);
+  auto engine = MakeEngine();
+  api::Node node = MakeNode("n1");
+  node.metadata.labels["topology.kubernetes.io/region"] = "eu";
+  node.metadata.labels["topology.kubernetes.io/zone"] = "eu-1";
+  engine->Upsert(node);
+  engine->Upsert(node);
+  api::Pod waits = MakePod("waits");
+  waits.spec.node_selector["disk"] = "none";
+  waits.metadata.resource_version = "1";
+  engine->Upsert(waits);
+  waits.metadata.resource_version = "2";
+  engine->Upsert(waits);
+  engine->Delete(waits);
+  api::Pod placed = MakePod("placed");
+  placed.spec.node_name = "n1";
+  placed.metadata.resource_version = "3";
+  engine->Upsert(placed);
+  placed.metadata.resource_version = "4";
+  engine->Upsert(placed);
+  engine->Delete(placed);
+  engine->Delete(node);
+  const std::string text = Text();
+  for (const char* part :
+       {"\"Added node to NodeTree\" node=\"n1\" zone=\"eu:\\x00:eu-1\"\n",
+        "\"Update event for node\" node=\"n1\"\n", "\"Delete event for node\" node=\"n1\"\n",
+        "\"Removed node from NodeTree\" node=\"n1\"",
+        "\"Add event for unscheduled pod\" pod=\"ns/waits\"\n",
+        "\"Update event for unscheduled pod\" pod=\"ns/waits\"\n",
+        "\"Delete event for unscheduled pod\" pod=\"ns/waits\"\n",
+        "\"Add event for scheduled pod\" pod=\"ns/placed\"\n",
+        "\"Update event for scheduled pod\" pod=\"ns/placed\"\n",
+        "\"Delete event for scheduled pod\" pod=\"ns/placed\"\n"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST_F(DecisionLogTest, APreemptionIsThereFromItsTargetToItsEnd) {
+  Configure(2);
+  auto engine = MakeEngine();
+  engine->Upsert(static_cast<api::Node>(MakeNode("n1").Cpu("2")));
+  api::Pod low = MakePod("low").Requests("cpu", "2");
+  low.spec.node_name = "n1";
+  engine->Upsert(low);
+  api::Pod high = MakePod("high").Requests("cpu", "2");
+  high.spec.priority = 100;
+  engine->Upsert(high);
+  while (engine->Step()) {
+  }
+  for (int round = 0; round < 3; ++round) Answer(*engine);
+  const std::string text = Text();
+  for (const char* part :
+       {"\"the target node for the preemption is determined\" node=\"n1\" pod=\"ns/high\"\n",
+        "\"Start the preemption asynchronously\" preemptor=\"ns/high\" node=\"n1\" "
+        "numVictims=1\n",
+        "\"Preemptor Pod preempted victim Pod\" preemptor=\"ns/high\" victim=\"ns/low\" "
+        "node=\"n1\"\n",
+        "\"Async Preemption finished completely\" preemptor=\"ns/high\" node=\"n1\" "
+        "result=\"success\"\n"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("No preemption candidate")));
 }
 
 TEST_F(DecisionLogTest, ScoresAreThereAtTen) {

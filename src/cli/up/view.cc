@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,13 @@ namespace {
 
 constexpr size_t kLastDecisions = 8;
 constexpr size_t kMostText = 300;  // of a decision that is kept
+constexpr size_t kMostBinding = 100'000;
+
+int64_t SteadyNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 // The first `width` letters, with a mark where something was cut off.
 std::string Fit(const std::string& text, size_t width) {
@@ -72,6 +80,7 @@ void Decisions::Note(std::string line) {
 void Decisions::Attempted(const cluster::Pod& pod, berth::scheduler::Outcome outcome,
                           std::string_view, std::string_view message) {
   if (outcome == berth::scheduler::Outcome::kScheduled) return;
+  binding_.erase(pod.uid);
   const std::lock_guard lock(mutex_);
   ++state_.failed;
   Note(fmt::format("{}/{}  waits: {}", pod.namespace_(), pod.name, message));
@@ -79,9 +88,38 @@ void Decisions::Attempted(const cluster::Pod& pod, berth::scheduler::Outcome out
 
 void Decisions::Bound(const berth::scheduler::PodRef& pod, std::string_view node,
                       const queue::QueuedPod&, const api::Time&) {
+  binding_.erase(pod.uid);
   const std::lock_guard lock(mutex_);
   ++state_.bound;
   Note(fmt::format("{}/{}  →  {}", pod.namespace_, pod.name, node));
+}
+
+berth::scheduler::CycleInterest Decisions::CycleBegan(const cluster::Pod&, std::string_view,
+                                                      uint8_t) {
+  times_.Clear();
+  return {.points = true};
+}
+
+void Decisions::PointBegan(Point) { began_ns_ = SteadyNs(); }
+
+void Decisions::PointEnded(Point point, framework::Code) {
+  times_.Add(point, SteadyNs() - began_ns_);
+}
+
+void Decisions::BindingPointBegan(const PodRef& pod, Point) {
+  if (binding_.size() >= kMostBinding) binding_.clear();  // pods may vanish while they are bound
+  binding_[pod.uid].began_ns = SteadyNs();
+}
+
+void Decisions::BindingPointEnded(const PodRef& pod, Point point, std::string_view,
+                                  framework::Code) {
+  const auto it = binding_.find(pod.uid);
+  if (it != binding_.end()) it->second.times.Add(point, SteadyNs() - it->second.began_ns);
+}
+
+const berth::scheduler::PointTimes* Decisions::BindingTimes(const PodRef& pod) {
+  const auto it = binding_.find(pod.uid);
+  return it == binding_.end() ? nullptr : &it->second.times;
 }
 
 Decisions::State Decisions::Take() const {

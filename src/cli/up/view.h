@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "scheduler/engine.h"
 
 namespace berth::cli::up {
@@ -26,9 +28,14 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-// Listens to the engine's decisions. Written on the engine's thread, read on another.
+// Listens to the engine's decisions, and times them. Written on the engine's thread, read on
+// another.
 class Decisions : public berth::scheduler::EngineObserver {
  public:
+  using PodRef = berth::scheduler::PodRef;
+  using Point = framework::Point;
+  using PointTimes = berth::scheduler::PointTimes;
+
   void Attempted(const cluster::Pod& pod, berth::scheduler::Outcome outcome, std::string_view node,
                  std::string_view message) override;
   void Bound(const berth::scheduler::PodRef& pod, std::string_view node,
@@ -41,8 +48,28 @@ class Decisions : public berth::scheduler::EngineObserver {
   };
   State Take() const;
 
+  // --- How long it takes
+  berth::scheduler::CycleInterest CycleBegan(const cluster::Pod& pod, std::string_view profile,
+                                             uint8_t profile_number) override;
+  void PointBegan(Point point) override;
+  void PointEnded(Point point, framework::Code code) override;
+  void StartedOver() override { times_.KeepOnly(Point::kPreFilter); }
+  void BindingPointBegan(const PodRef& pod, Point point) override;
+  void BindingPointEnded(const PodRef& pod, Point point, std::string_view plugin,
+                         framework::Code code) override;
+  const PointTimes* CycleTimes() override { return &times_; }
+  const PointTimes* BindingTimes(const PodRef& pod) override;
+
  private:
+  struct Bind {
+    int64_t began_ns = 0;
+    PointTimes times;
+  };
   void Note(std::string line);
+
+  PointTimes times_;  // of the cycle that runs
+  int64_t began_ns_ = 0;
+  boost::unordered_flat_map<std::string, Bind> binding_;  // by uid
 
   mutable std::mutex mutex_;
   State state_;

@@ -69,6 +69,7 @@ DecisionLog::DecisionLog(const DecisionLogOptions& options)
                       std::string_view(pod.name).substr(0, entry.name_size),
                       std::string_view(pod.uid).substr(0, entry.uid_size));
   entry.failed.reset();
+  entry.times.Clear();
   return entry;
 }
 
@@ -104,6 +105,15 @@ void DecisionLog::Failed(const cluster::Pod& pod, uint8_t profile, int32_t attem
   entry.node = cluster::kNoString;
   entry.failed = std::move(failed);
   if (waiting_.size() < options_.pending || waiting_.contains(pod.id)) waiting_[pod.id] = entry;
+}
+
+void DecisionLog::Timed(uint64_t id, const PointTimes& times) {
+  const Attempt* entry = Find(id);
+  if (entry == nullptr) return;
+  attempts_[id & (attempts_.size() - 1)].times.Add(times);
+  if (entry->outcome == Outcome::kScheduled) return;
+  const auto waits = waiting_.find(entry->pod);
+  if (waits != waiting_.end() && waits->second.id == id) waits->second.times.Add(times);
 }
 
 void DecisionLog::Hinted(cluster::PodId pod, queue::PluginId plugin, bool helps) {

@@ -22,6 +22,7 @@
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/explain/rates.h"
+#include "scheduler/point_times.h"
 
 namespace berth::scheduler::explain {
 
@@ -60,6 +61,7 @@ struct Attempt {
   uint16_t name_size = 0;
   uint16_t uid_size = 0;
   std::shared_ptr<const FailedAttempt> failed;
+  PointTimes times;  // as far as somebody has timed it
 };
 
 // A pod came into a queue.
@@ -92,6 +94,9 @@ class DecisionLog {
   void Failed(const cluster::Pod& pod, uint8_t profile, int32_t attempt, const Decision* decision,
               Outcome outcome, std::shared_ptr<const FailedAttempt> failed, int64_t now_ns,
               uint64_t changes);
+  // How long points of a decision took; adds to what is known. Nothing is kept of one that was
+  // overwritten.
+  void Timed(uint64_t id, const PointTimes& times);
   // What a queueing hint answered; it belongs to the move of the pod that follows, if one does.
   void Hinted(cluster::PodId pod, queue::PluginId plugin, bool helps);
   void Moved(const queue::QueuedPod& pod, queue::QueueName to, std::string_view event, bool first,

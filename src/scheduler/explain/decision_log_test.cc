@@ -57,6 +57,30 @@ TEST_F(DecisionLogTest, AWaitingPodIsRememberedLongerThanTheRing) {
   EXPECT_EQ(log_.FindLast(waits.id, waits.uid)->outcome, Outcome::kScheduled);
 }
 
+TEST_F(DecisionLogTest, TimesBelongToTheirDecisionAlone) {
+  PointTimes cycle;
+  cycle.Add(framework::Point::kFilter, 2'000'000);
+  PointTimes binding;
+  binding.Add(framework::Point::kBind, 5'000'000);
+  const cluster::Pod& waits = Add("waits");
+  Fail(waits, "0/1 nodes are available");
+  log_.Timed(1, cycle);
+  Schedule(Add("p2"));
+  EXPECT_TRUE(log_.Find(2)->times.Empty());
+  Schedule(Add("p3"));
+  log_.Timed(3, cycle);
+  log_.Timed(3, binding);
+  EXPECT_DOUBLE_EQ(log_.Find(3)->times.Ms(framework::Point::kFilter), 2);
+  EXPECT_DOUBLE_EQ(log_.Find(3)->times.Ms(framework::Point::kBind), 5);
+  EXPECT_FALSE(log_.Find(3)->times.Has(framework::Point::kScore)) << "never timed";
+  for (const char* name : {"p4", "p5", "p6", "p7"}) Schedule(Add(name));
+  EXPECT_TRUE(log_.Find(7)->times.Empty()) << "the place of a decision that was timed";
+  log_.Timed(3, binding);  // overwritten: nobody gets it
+  EXPECT_TRUE(log_.Find(7)->times.Empty());
+  EXPECT_TRUE(log_.FindLast(waits.id, waits.uid)->times.Has(framework::Point::kFilter))
+      << "a waiting pod keeps its times beyond the ring";
+}
+
 TEST_F(DecisionLogTest, NoMoreWaitingPodsThanTheLimit) {
   const cluster::Pod& first = Add("first");
   const cluster::Pod& third = Add("third");

@@ -1,6 +1,7 @@
 #include "scheduler/explain/explainer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -261,6 +262,19 @@ NodeVerdict VerdictOf(const cluster::Cluster& cluster, const Search& search, Nod
   return verdict;
 }
 
+// By name, to a nanosecond, or a microsecond from one millisecond on.
+ByName<double> DurationsOf(const PointTimes& times) {
+  ByName<double> durations;
+  for (size_t i = 0; i < framework::kPoints && !times.Empty(); ++i) {
+    const auto point = static_cast<framework::Point>(i);
+    if (!times.Has(point)) continue;
+    const double ms = times.Ms(point);
+    const double unit = ms < 1 ? 1e6 : 1e3;
+    durations[std::string(framework::PointName(point))] = std::round(ms * unit) / unit;
+  }
+  return durations;
+}
+
 PresentOutcome PresentOf(const Search& search, const DecisionView& view) {
   PresentOutcome present;
   if (!search.error().empty()) {
@@ -417,6 +431,7 @@ Result<DecisionView> Explain(const Source& source, cluster::PodId id,
       view.record->name = pod.name;
       view.record->uid = pod.uid;
       view.recomputed = attempt->changes != source.changes;
+      view.durations_ms = DurationsOf(attempt->times);
     }
   }
   view.queue = PlaceOf(source, id);

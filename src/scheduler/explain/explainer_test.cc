@@ -70,6 +70,59 @@ class ExplainerTest : public testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
+// Times points by a clock that goes on by a millisecond whenever it is looked at.
+class Timer final : public EngineObserver {
+ public:
+  CycleInterest CycleBegan(const cluster::Pod&, std::string_view, uint8_t) override {
+    cycle_.Clear();
+    return {.points = timing};
+  }
+  void PointEnded(framework::Point point, framework::Code) override {
+    cycle_.Add(point, 1'000'000);
+  }
+  void BindingPointEnded(const PodRef&, framework::Point point, std::string_view,
+                         framework::Code) override {
+    binding_.Add(point, 2'000'000);
+  }
+  const PointTimes* CycleTimes() override { return &cycle_; }
+  const PointTimes* BindingTimes(const PodRef&) override { return timing ? &binding_ : nullptr; }
+
+  bool timing = true;
+
+ private:
+  PointTimes cycle_;
+  PointTimes binding_;
+};
+
+TEST_F(ExplainerTest, WhatWasTimedIsInTheRecordAndNothingElse) {
+  Timer timer;
+  engine_ = std::move(*Engine::Make(config::Default(), Seeded(), Now(), nullptr, &timer));
+  PutNode(MakeNode("a").Cpu("4"));
+  PutNode(MakeNode("b").Cpu("4"));
+  PutPod(MakePod("timed").Requests("cpu", "1"));
+  PutPod(MakePod("huge").Requests("cpu", "8"));
+  Run();
+  timer.timing = false;
+  PutPod(MakePod("untimed").Requests("cpu", "1"));
+  Run();
+
+  const ByName<double> placed = View("timed").durations_ms;
+  for (const char* point : {"PreFilter", "PreScore", "Score", "Reserve", "Permit"}) {
+    ASSERT_TRUE(placed.contains(point)) << point;
+    EXPECT_EQ(placed.at(point), 1) << point;
+  }
+  EXPECT_EQ(placed.at("Bind"), 2) << "known only after the binding";
+  EXPECT_EQ(placed.at("PostBind"), 2);
+  EXPECT_FALSE(placed.contains("PostFilter"));
+
+  const ByName<double> refused = View("huge").durations_ms;
+  EXPECT_EQ(refused.at("PostFilter"), 1);
+  EXPECT_FALSE(refused.contains("Score"));
+  EXPECT_FALSE(refused.contains("Bind"));
+
+  EXPECT_THAT(View("untimed").durations_ms, IsEmpty());
+}
+
 TEST_F(ExplainerTest, ThePlacedPodIsExplainedAsIfItWereNotThere) {
   PutNode(MakeNode("a").Cpu("4").Memory("8Gi"));
   PutNode(MakeNode("b").Cpu("2").Memory("4Gi"));

@@ -225,6 +225,7 @@ const TypeInfo& DecisionView::Type() {
                                    .Field(9, "node", &DecisionView::node)
                                    .Field(10, "preemption", &DecisionView::preemption)
                                    .Always(11, "queue", &DecisionView::queue)
+                                   .Field(12, "durationsMs", &DecisionView::durations_ms)
                                    .Build();
   return type;
 }

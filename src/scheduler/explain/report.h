@@ -228,6 +228,7 @@ struct DecisionView {
   std::optional<NodeVerdict> node;  // the one asked for
   std::optional<PreemptionView> preemption;
   QueuePlace queue;
+  ByName<double> durations_ms;  // of the recorded decision by extension point, where timed
 
   static const api::TypeInfo& Type();
 };

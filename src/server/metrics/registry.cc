@@ -55,15 +55,6 @@ void Histogram::Observe(double value) {
   sum_.fetch_add(value, std::memory_order_relaxed);
 }
 
-void Histogram::OwnObserve(double value) { OwnObserve(value, 1); }
-
-void Histogram::OwnObserve(double value, uint64_t times) {
-  std::atomic<uint64_t>& count = counts_[BucketOf(value)];
-  count.store(count.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
-  sum_.store(sum_.load(std::memory_order_relaxed) + value * static_cast<double>(times),
-             std::memory_order_relaxed);
-}
-
 void Histogram::Reset() {
   for (size_t i = 0; i <= bounds_->size(); ++i) counts_[i].store(0, std::memory_order_relaxed);
   sum_.store(0, std::memory_order_relaxed);

@@ -58,10 +58,18 @@ class Histogram {
   explicit Histogram(const std::vector<double>& bounds);
 
   void Observe(double value);
-  // REQUIRES: this is the only thread that changes the series.
-  void OwnObserve(double value);
-  // The same for `times` equal values.
-  void OwnObserve(double value, uint64_t times);
+  // `times` equal values. REQUIRES: this is the only thread that changes the series.
+  void OwnObserve(double value, uint64_t times = 1) {
+    const std::vector<double>& bounds = *bounds_;
+    // Mostly the bucket of the value before.
+    const bool same = (last_ == bounds.size() || value <= bounds[last_]) &&
+                      (last_ == 0 || value > bounds[last_ - 1]);
+    if (!same) last_ = BucketOf(value);
+    std::atomic<uint64_t>& count = counts_[last_];
+    count.store(count.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
+    sum_.store(sum_.load(std::memory_order_relaxed) + value * static_cast<double>(times),
+               std::memory_order_relaxed);
+  }
 
   const std::vector<double>& Bounds() const { return *bounds_; }
   uint64_t InBucket(size_t i) const { return counts_[i].load(std::memory_order_relaxed); }
@@ -74,6 +82,7 @@ class Histogram {
   const std::vector<double>* bounds_;
   std::unique_ptr<std::atomic<uint64_t>[]> counts_;  // one per bound, and +Inf
   std::atomic<double> sum_{0};
+  size_t last_ = 0;  // bucket of OwnObserve
 };
 
 struct FamilyOptions {

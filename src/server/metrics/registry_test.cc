@@ -49,6 +49,18 @@ TEST(Registry, HistogramsAreCumulativeAndEndWithInf) {
             "h_seconds_count{event=\"NodeAdd\"} 5\n");
 }
 
+TEST(Registry, AnOwnHistogramFindsTheBucketOfEveryValue) {
+  const std::vector<double> bounds = ExponentialBuckets(1, 2, 5);
+  Histogram own(bounds);
+  Histogram shared(bounds);
+  for (const double value : {1.0, 1.0, 16.0, 16.5, 99.0, 16.5, 2.0, 2.5, 0.0, -1.0, 99.0, 1.0}) {
+    own.OwnObserve(value);
+    shared.Observe(value);
+  }
+  for (size_t i = 0; i <= bounds.size(); ++i) EXPECT_EQ(own.InBucket(i), shared.InBucket(i)) << i;
+  EXPECT_EQ(own.Sum(), shared.Sum());
+}
+
 TEST(Registry, BoundsReadAsKubeSchedulerPrintsThem) {
   std::string text;
   for (const double bound : ExponentialBuckets(0.00001, 1.5, 20)) {

@@ -253,8 +253,7 @@ std::string_view SchedulerMetrics::ProfileName(uint8_t number) const {
   return number < profiles_.size() ? std::string_view(profiles_[number]) : "";
 }
 
-void SchedulerMetrics::QueueIncoming(const cluster::Pod&, queue::QueueName queue,
-                                     std::string_view event) {
+void SchedulerMetrics::CountIncoming(queue::QueueName queue, std::string_view event) {
   Incoming& last = last_incoming_[static_cast<size_t>(queue)];
   if (last.counter == nullptr || last.event != event) {
     last = {std::string(event), &incoming_.Of({queue::NameOf(queue), event})};
@@ -271,6 +270,7 @@ scheduler::CycleInterest SchedulerMetrics::CycleBegan(const cluster::Pod&, std::
   if (profiles_[profile_number] != profile) {  // a new configuration
     profiles_[profile_number] = profile;
     scheduled_.clear();
+    points_by_code_.clear();
   }
   FlushSteps();
   steps_.clear();
@@ -300,15 +300,38 @@ void SchedulerMetrics::StartedOver() {
   while (!steps_.empty() && steps_.back().point != Point::kPreFilter) steps_.pop_back();
 }
 
+Histogram& SchedulerMetrics::PointSeries(Point point, Code code, uint8_t profile) {
+  constexpr size_t kCodes = static_cast<size_t>(Code::kPending) + 1;
+  const size_t at = (profile * framework::kPoints + static_cast<size_t>(point)) * kCodes +
+                    static_cast<size_t>(code);
+  if (at >= points_by_code_.size()) points_by_code_.resize(at + 1);
+  Histogram*& series = points_by_code_[at];
+  if (series == nullptr) {
+    series = &point_duration_.Of(
+        {framework::PointName(point), framework::CodeName(code), ProfileName(profile)});
+  }
+  return *series;
+}
+
 void SchedulerMetrics::FlushSteps() {
   if (steps_weight_ == 0) return;
   for (const Step& step : steps_) {
-    point_duration_
-        .Of({framework::PointName(step.point), framework::CodeName(step.code),
-             ProfileName(profile_)})
+    PointSeries(step.point, step.code, profile_)
         .OwnObserve(static_cast<double>(step.took_ns) * 1e-9, steps_weight_);
   }
   steps_weight_ = 0;
+}
+
+const scheduler::PointTimes* SchedulerMetrics::CycleTimes() {
+  if (cycle_.weight == 0) return nullptr;
+  times_.Clear();
+  for (const Step& step : steps_) times_.Add(step.point, step.took_ns);
+  return &times_;
+}
+
+const scheduler::PointTimes* SchedulerMetrics::BindingTimes(const scheduler::PodRef& pod) {
+  const auto bind = binding_since_.find(pod.uid);
+  return bind == binding_since_.end() ? nullptr : &bind->second.times;
 }
 
 void SchedulerMetrics::PluginBegan() { plugin_began_ns_ = Now(); }
@@ -330,7 +353,9 @@ void SchedulerMetrics::Attempted(const cluster::Pod& pod, Outcome outcome, std::
   FlushSteps();
   // What was decided counts as scheduled only once it is bound.
   if (outcome == Outcome::kScheduled) {
-    if (cycle_.weight != 0) binding_since_[pod.uid] = {cycle_, 0, profile_, plugins_};
+    if (cycle_.weight != 0) {
+      binding_since_[pod.uid] = {.cycle = cycle_, .profile = profile_, .plugins = plugins_};
+    }
     cycle_.weight = 0;
     return;
   }
@@ -356,11 +381,13 @@ void SchedulerMetrics::BindingPointEnded(const scheduler::PodRef& pod, Point poi
                                          std::string_view plugin, Code code) {
   const auto found = binding_since_.find(pod.uid);
   if (found == binding_since_.end()) return;
-  const Bind& bind = found->second;
-  const double took = Since(bind.point_began_ns);
+  Bind& bind = found->second;
+  const int64_t took_ns = Now() - bind.point_began_ns;
+  bind.times.Add(point, took_ns);
+  const double took = static_cast<double>(took_ns) * 1e-9;
   const std::string_view name = framework::PointName(point);
   const std::string_view status = framework::CodeName(code);
-  point_duration_.Of({name, status, ProfileName(bind.profile)}).OwnObserve(took, bind.cycle.weight);
+  PointSeries(point, code, bind.profile).OwnObserve(took, bind.cycle.weight);
   if (bind.plugins && !plugin.empty()) {
     plugin_duration_.Of({plugin, name, status}).OwnObserve(took);
   }
@@ -408,7 +435,8 @@ void SchedulerMetrics::Preempted(const scheduler::PodRef& preemptor, size_t vict
   preempting_since_[preemptor.uid] = Now();
 }
 
-void SchedulerMetrics::PreemptionEnded(const scheduler::PodRef& preemptor, bool success) {
+void SchedulerMetrics::PreemptionEnded(const scheduler::PodRef& preemptor, std::string_view,
+                                       bool success) {
   const auto began = preempting_since_.find(preemptor.uid);
   if (began == preempting_since_.end()) return;
   const std::string_view result = success ? "success" : "error";

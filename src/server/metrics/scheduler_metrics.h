@@ -44,8 +44,11 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SchedulerMetrics(Registry& registry, const SchedulerMetricsOptions& options);
 
   // --- EngineObserver
-  void QueueIncoming(const cluster::Pod& pod, queue::QueueName queue,
-                     std::string_view event) override;
+  void QueueIncoming(const cluster::Pod&, queue::QueueName queue, std::string_view event,
+                     const queue::QueuedPod&, const framework::Profile&) override {
+    CountIncoming(queue, event);
+  }
+  void CountIncoming(queue::QueueName queue, std::string_view event);
   scheduler::CycleInterest CycleBegan(const cluster::Pod& pod, std::string_view profile,
                                       uint8_t profile_number) override;
   void AlgorithmEnded() override;
@@ -55,7 +58,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
              const api::Time& now) override;
   void Preempted(const scheduler::PodRef& preemptor, size_t victims,
                  std::string_view node) override;
-  void PreemptionEnded(const scheduler::PodRef& preemptor, bool success) override;
+  void PreemptionEnded(const scheduler::PodRef& preemptor, std::string_view node,
+                       bool success) override;
   void PermitWaited(framework::Code code, int64_t waited_ns) override;
   void PluginFailed(framework::Point point, std::string_view plugin) override;
 
@@ -67,6 +71,9 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void BindingPointBegan(const scheduler::PodRef& pod, framework::Point point) override;
   void BindingPointEnded(const scheduler::PodRef& pod, framework::Point point,
                          std::string_view plugin, framework::Code code) override;
+
+  const scheduler::PointTimes* CycleTimes() override;
+  const scheduler::PointTimes* BindingTimes(const scheduler::PodRef& pod) override;
 
   bool HintBegan() override { return Begin(hint_, hints_); }
   void HintEnded(std::string_view plugin, std::string_view event, std::string_view hint) override;
@@ -100,6 +107,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     int64_t point_began_ns = 0;
     uint8_t profile = 0;
     bool plugins = false;
+    scheduler::PointTimes times = {};
   };
   struct Families;
 
@@ -110,6 +118,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void ForgetOld();
   // Counts the points of the cycle that is over.
   void FlushSteps();
+  Histogram& PointSeries(framework::Point point, framework::Code code, uint8_t profile);
   bool Begin(Timer& timer, uint32_t& seen);
   std::string_view ProfileName(uint8_t number) const;
   void RefreshQueues(const scheduler::Engine& engine);
@@ -158,7 +167,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     Counter* counter = nullptr;
   };
   std::array<Incoming, queue::kQueueNames> last_incoming_;
-  std::vector<Counter*> scheduled_;  // of attempts_, by profile
+  std::vector<Counter*> scheduled_;         // of attempts_, by profile
+  std::vector<Histogram*> points_by_code_;  // of point_duration_, by profile, point and code
 
   std::vector<std::string> profiles_;  // names, by number
   uint8_t profile_ = 0;                // of the cycle that runs
@@ -176,7 +186,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   Timer event_;
   Timer pre_enqueue_;
   std::vector<Step> steps_;
-  uint32_t steps_weight_ = 0;  // 0: they are counted already
+  uint32_t steps_weight_ = 0;    // 0: they are counted already
+  scheduler::PointTimes times_;  // the sum of steps_, when somebody has asked
   // Cycles whose pods are being bound, by pod uid; and preemptions under way, by preemptor's uid.
   boost::unordered_flat_map<std::string, Bind> binding_since_;
   boost::unordered_flat_map<std::string, int64_t> preempting_since_;

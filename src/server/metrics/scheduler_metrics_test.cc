@@ -154,6 +154,37 @@ TEST_F(SchedulerMetricsTest, ABindingIsTimedFromItsOwnBeginning) {
                               "\"Bind\",plugin=\"DefaultBinder\",status=\"Success\"} 0.007\n"));
 }
 
+TEST_F(SchedulerMetricsTest, WhatWasTimedIsThereForTheRecordOfTheDecision) {
+  ASSERT_TRUE(metrics_.CycleBegan(pod_, "p", 0).points);
+  metrics_.PointBegan(Point::kPreFilter);
+  Pass(100);
+  metrics_.PointEnded(Point::kPreFilter, Code::kSuccess);
+  metrics_.PointBegan(Point::kFilter);
+  Pass(7);
+  metrics_.PointEnded(Point::kFilter, Code::kSuccess);
+  metrics_.StartedOver();  // what came after PreFilter does not count
+  metrics_.PointBegan(Point::kFilter);
+  Pass(250);
+  metrics_.PointEnded(Point::kFilter, Code::kSuccess);
+  const scheduler::PointTimes* times = metrics_.CycleTimes();
+  ASSERT_NE(times, nullptr);
+  EXPECT_NEAR(times->Ms(Point::kPreFilter), 0.1, 1e-6);
+  EXPECT_NEAR(times->Ms(Point::kFilter), 0.25, 1e-6);
+  EXPECT_FALSE(times->Has(Point::kScore));
+
+  scheduler::PodRef pod;
+  pod.uid = pod_.uid;
+  EXPECT_EQ(metrics_.BindingTimes(pod), nullptr) << "it is not being bound yet";
+  metrics_.Attempted(pod_, Outcome::kScheduled, "n1", "");
+  EXPECT_EQ(metrics_.CycleTimes(), nullptr) << "the cycle is over";
+  metrics_.BindingPointBegan(pod, Point::kBind);
+  Pass(7000);
+  metrics_.BindingPointEnded(pod, Point::kBind, "DefaultBinder", Code::kSuccess);
+  ASSERT_NE(metrics_.BindingTimes(pod), nullptr);
+  EXPECT_NEAR(metrics_.BindingTimes(pod)->Ms(Point::kBind), 7, 1e-6);
+  EXPECT_FALSE(metrics_.BindingTimes(pod)->Has(Point::kFilter));
+}
+
 TEST_F(SchedulerMetricsTest, OneTimedCycleInTenTimesPlugins) {
   int plugins = 0;
   for (int i = 0; i < 100; ++i) {
@@ -177,7 +208,7 @@ TEST_F(SchedulerMetricsTest, ManyCyclesBetweenScrapesAreSampledAndWeighted) {
 }
 
 TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
-  metrics_.QueueIncoming(pod_, queue::QueueName::kBackoff, "AssignedPodDelete");
+  metrics_.CountIncoming(queue::QueueName::kBackoff, "AssignedPodDelete");
   ASSERT_TRUE(metrics_.HintBegan());
   metrics_.HintEnded("NodeResourcesFit", "AssignedPodDelete", "Queue");
   ASSERT_TRUE(metrics_.EventBegan());
@@ -187,8 +218,8 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
   preemptor.uid = "high";
   metrics_.Preempted(preemptor, 3, "n1");
   Pass(20'000);
-  metrics_.PreemptionEnded(preemptor, true);
-  metrics_.PreemptionEnded(preemptor, true);  // told twice, counted once
+  metrics_.PreemptionEnded(preemptor, "n1", true);
+  metrics_.PreemptionEnded(preemptor, "n1", true);  // told twice, counted once
   metrics_.PluginFailed(Point::kPreBind, "VolumeBinding");
   ASSERT_TRUE(metrics_.PreEnqueueBegan());
   metrics_.PreEnqueueEnded("p", Code::kPending);

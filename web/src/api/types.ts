@@ -143,6 +143,7 @@ export interface Decision {
   node?: NodeVerdict;
   preemption?: Preemption;
   queue: QueuePlace;
+  durationsMs?: Record<string, number>;
 }
 
 export interface Suggestion {

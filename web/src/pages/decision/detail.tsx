@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { segment } from '../../api/client';
 import type { Decision, DecisionSummary, Funnel, NodeScore, NodeVerdict, Preemption, QueuePlace, RunnerUp } from '../../api/types';
 import { useApi } from '../../api/use';
-import { ago, clock, count } from '../../lib/format';
+import { ago, clock, count, plural, seconds } from '../../lib/format';
 import { useNow } from '../../lib/now';
 import { go, href, type Route } from '../../lib/router';
 import { Failure, Loading, NodeLink, OutcomeBadge, PageHead, Panel, PodLink, Segmented, Stale } from '../../ui/parts';
@@ -75,6 +75,7 @@ function Body({ decision, route, asked }: { decision: Decision; route: Route; as
           {decision.runnerUp && <RunnerUpPanel runnerUp={decision.runnerUp} tie={decision.tie?.count ?? 0} />}
           <Lookup verdict={decision.node} asked={asked} route={route} />
           <QueuePanel queue={decision.queue} />
+          {decision.durationsMs && <Durations times={decision.durationsMs} />}
         </div>
       </div>
     </>
@@ -460,6 +461,33 @@ function QueuePanel({ queue }: { queue: QueuePlace }) {
           ))}
         </ol>
       )}
+    </Panel>
+  );
+}
+
+// In the order of the cycle; objects come sorted by name.
+const POINTS = ['PreFilter', 'Filter', 'PostFilter', 'PreScore', 'Score', 'Reserve', 'Permit', 'PreBind', 'Bind', 'PostBind', 'Unreserve'];
+
+function Durations({ times }: { times: Record<string, number> }) {
+  const rows = Object.entries(times).sort(([a], [b]) => POINTS.indexOf(a) - POINTS.indexOf(b));
+  const most = Math.max(...rows.map(([, ms]) => ms), 1e-9);
+  return (
+    <Panel title="Time taken" hint={plural(rows.length, 'extension point')}>
+      <table class="durations">
+        <tbody>
+          {rows.map(([point, ms]) => (
+            <tr key={point}>
+              <th scope="row">{point}</th>
+              <td>
+                <span class="bar">
+                  <i style={{ width: `${(100 * ms) / most}%` }} />
+                </span>
+              </td>
+              <td class="num">{seconds(ms / 1000)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </Panel>
   );
 }

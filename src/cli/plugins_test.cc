@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/explain/what_if.h"
+
 namespace berth::cli {
 namespace {
 
@@ -55,6 +57,40 @@ TEST(PluginsTest, ConfigurationsMayEnableWhatWasLoaded) {
   const auto missing = LoadPlugins({"no-such.so"}, "test");
   ASSERT_FALSE(missing.has_value());
   EXPECT_THAT(missing.error().Message(), HasSubstr("no-such.so"));
+}
+
+TEST(PluginsTest, WhatIfsAreWorkedOutWithWhatWasLoaded) {
+  const auto plugins = LoadPlugins({BERTH_PLUGINS_DIR}, "test");
+  ASSERT_TRUE(plugins.has_value()) << plugins.error().Message();
+  const auto loaded = config::Load(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles:\n"
+      "- plugins: {multiPoint: {enabled: [{name: QuietNodes, weight: 10}]}}\n");
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().Message();
+  const auto resolved = config::Resolve(*loaded, plugins->Resolve());
+  ASSERT_TRUE(resolved.has_value()) << resolved.error().Message();
+
+  berth::scheduler::explain::WhatIfRequest request;
+  for (const char* labels :
+       {"street, labels: {noisy: \"1\", quietness: \"9\"}", "library, labels: {quietness: \"8\"}",
+        "office, labels: {quietness: \"4\"}"}) {
+    request.manifests += std::string("---\napiVersion: v1\nkind: Node\nmetadata: {name: ") +
+                         labels +
+                         "}\nstatus: {allocatable: {cpu: \"4\", memory: 8Gi, pods: \"110\"}}\n";
+  }
+  request.manifests +=
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: reader, labels: {quiet: \"true\"}}\n"
+      "spec: {containers: [{name: c, image: i}]}\n";
+  const auto answer = AnswerWhatIf({}, resolved->effective, request, plugins->extra);
+  ASSERT_TRUE(answer.has_value()) << answer.error().Message();
+  ASSERT_EQ(answer->placements.size(), 1u);
+  EXPECT_EQ(answer->placements[0].node, "library") << answer->placements[0].message;
+  EXPECT_EQ(answer->placements[0].feasible, 2);
+
+  const auto refused = AnswerWhatIf({}, resolved->effective, request);
+  ASSERT_FALSE(refused.has_value()) << "nothing was loaded";
+  EXPECT_THAT(refused.error().Message(), HasSubstr("QuietNodes"));
 }
 
 }  // namespace

@@ -96,6 +96,7 @@ struct RecordEvent {
   std::string action;  // e.g. "Scheduling"
   std::string note;
   std::string reporting_controller;  // the schedulerName of the profile
+  bool note_counts = false;  // with another note it is another event, not the same once more
 };
 
 using EffectAction = std::variant<BindPod, PatchPodStatus, DeletePod, ReadPod, WriteObject,

@@ -65,8 +65,9 @@ void SetWeight(config::Plugins& plugins, const std::string& name, int32_t weight
 
 class WhatIf {
  public:
-  WhatIf(const explain::ClusterCopy& copy, const explain::WhatIfRequest& request)
-      : copy_(copy), request_(request) {
+  WhatIf(const explain::ClusterCopy& copy, const explain::WhatIfRequest& request,
+         std::span<const berth::scheduler::ExtraPlugin> plugins)
+      : copy_(copy), request_(request), plugins_(plugins) {
     for (const auto& node : copy_.nodes) nodes_[node->metadata.name] = node.get();
   }
 
@@ -267,8 +268,10 @@ class WhatIf {
   }
 
   Result<void> Place(const config::KubeSchedulerConfiguration& config) {
-    auto profiles = berth::scheduler::ProfileSet::Make(config, world_.GetCluster());
+    auto profiles =
+        berth::scheduler::ProfileSet::Make(config, world_.GetCluster(), nullptr, 0, plugins_);
     if (!profiles) return Fail(profiles.error());
+    for (const auto& profile : profiles->Profiles()) KeepFromReserving(*profile);
     sim::PlacementOptions options;
     options.keep_scores = true;
     options.algorithm.percentage_of_nodes_to_score =
@@ -304,6 +307,15 @@ class WhatIf {
     }
     Count();
     return {};
+  }
+
+  // What a plugin of somebody else's reserves may be something outside.
+  void KeepFromReserving(framework::Profile& profile) const {
+    std::erase_if(profile.reserve, [this](const auto& served) {
+      return std::any_of(plugins_.begin(), plugins_.end(), [&](const auto& plugin) {
+        return plugin.row.name == served.plugin->Name();
+      });
+    });
   }
 
   void Report(const sim::PodOutcome& outcome, const std::string& profile,
@@ -353,6 +365,7 @@ class WhatIf {
 
   const explain::ClusterCopy& copy_;
   const explain::WhatIfRequest& request_;
+  std::span<const berth::scheduler::ExtraPlugin> plugins_;
   std::map<std::string_view, const api::Node*> nodes_;
   sim::World world_;
   std::vector<api::Object> manifest_;
@@ -369,9 +382,10 @@ class WhatIf {
 
 Result<explain::WhatIfResult> AnswerWhatIf(const explain::ClusterCopy& copy,
                                            const config::KubeSchedulerConfiguration& config,
-                                           const explain::WhatIfRequest& request) {
+                                           const explain::WhatIfRequest& request,
+                                           std::span<const berth::scheduler::ExtraPlugin> plugins) {
   const auto start = Clock::now();
-  auto result = WhatIf(copy, request).Run(config);
+  auto result = WhatIf(copy, request, plugins).Run(config);
   if (result) {
     result->took_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }

@@ -2,17 +2,22 @@
 // cluster; bounded in size and time.
 #pragma once
 
+#include <span>
+
 #include "base/error.h"
 #include "config/config.h"
 #include "scheduler/explain/cluster_copy.h"
 #include "scheduler/explain/report.h"
+#include "scheduler/profile_set.h"
 
 namespace berth::cli {
 
-// Errors say what in the request is wrong.
+// `plugins`: those of the configuration that are not in-tree. They are made anew for it, and only
+// filter and score. Errors say what in the request is wrong.
 Result<berth::scheduler::explain::WhatIfResult> AnswerWhatIf(
     const berth::scheduler::explain::ClusterCopy& copy,
     const config::KubeSchedulerConfiguration& config,
-    const berth::scheduler::explain::WhatIfRequest& request);
+    const berth::scheduler::explain::WhatIfRequest& request,
+    std::span<const berth::scheduler::ExtraPlugin> plugins = {});
 
 }  // namespace berth::cli

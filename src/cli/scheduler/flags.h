@@ -109,6 +109,7 @@ struct FlagValues {
   std::string vmodule;
   // Berth
   bool dashboard = false;
+  bool explain_events = false;
   std::vector<std::string> plugin_path;
   int32_t threads = 0;  // 0: one per core
   uint64_t seed = 0;    // of ties between nodes; 0: drawn at start

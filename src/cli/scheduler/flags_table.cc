@@ -361,6 +361,10 @@ void AddGlobal(Table& t, FlagValues& v) {
 void AddBerth(Table& t, FlagValues& v) {
   t.Section("Berth");
   t.Bool("dashboard", &v.dashboard, "Serve the dashboard under /dashboard/ on the secure port.");
+  t.Bool(
+      "explain-events", &v.explain_events,
+      "Record an event for pods that fit on no node: verdicts by plugin, and a change that would "
+      "help.");
   t.Strings("plugin-path", &v.plugin_path,
             "Shared objects with plugins the configuration may enable: files, or folders with "
             "*.so.");

@@ -325,6 +325,7 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   options.log = log;
   options.flags = flags.Dump();
   options.dashboard = values.dashboard;
+  options.explain_events = values.explain_events;
   options.plugin_paths = values.plugin_path;
   options.threads = values.threads;
   options.seed = values.seed;
@@ -405,6 +406,29 @@ OrExit<SchedulerOptions> Complete(const Flags& flags) {
     return Failure(serving.error().Message());
   }
   return options;
+}
+
+void LogPlugins(const config::Resolved& resolved) {
+  if (!log::V(2)) return;
+  using Point = config::ExtensionPoint;
+  for (const config::ResolvedProfile& profile : resolved.profiles) {
+    std::string text = "{";
+    for (const Point point :
+         {Point::kPreEnqueue, Point::kQueueSort, Point::kPreFilter, Point::kFilter,
+          Point::kPostFilter, Point::kPreScore, Point::kScore, Point::kReserve, Point::kPermit,
+          Point::kPreBind, Point::kBind, Point::kPostBind}) {
+      std::string_view name = config::InterfaceName(point);
+      name.remove_suffix(std::string_view("Plugin").size());
+      text += fmt::format("\"{}\":{{\"Enabled\":[", name);
+      for (const config::EnabledPlugin& plugin : profile.At(point)) {
+        if (!text.ends_with('[')) text += ',';
+        text += fmt::format("{{\"Name\":\"{}\",\"Weight\":{}}}", plugin.name, plugin.weight);
+      }
+      text += "],\"Disabled\":null},";
+    }
+    text += "\"MultiPoint\":{\"Enabled\":null,\"Disabled\":null}}";
+    log::Info(2, "the scheduler starts to work with those plugins", {{"Plugins", log::Raw{text}}});
+  }
 }
 
 Result<bool> LogOrWriteConfig(const SchedulerOptions& options,

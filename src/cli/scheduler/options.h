@@ -76,6 +76,7 @@ struct SchedulerOptions {
   log::Options log;
   std::vector<std::pair<std::string, std::string>> flags;  // sorted: for /flagz
   bool dashboard = false;
+  bool explain_events = false;
   std::vector<std::string> plugin_paths;
   int threads = 0;    // 0: one per core
   uint64_t seed = 0;  // 0: drawn at start
@@ -95,6 +96,9 @@ Result<void> CheckServing(ServingOptions& serving);
 
 // All three.
 OrExit<SchedulerOptions> Complete(const Flags& flags);
+
+// At -v=2 logs which plugins each profile runs, by extension point.
+void LogPlugins(const config::Resolved& resolved);
 
 // At -v=2 logs the configuration profiles were built from; writes it when --write-config-to says
 // so. True: written, the command is done (exit 0).

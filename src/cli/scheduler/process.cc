@@ -117,7 +117,7 @@ class RunningProcess final : public Process {
     log::Info(0, "Starting Kubernetes Scheduler",
               {{"version", options_.version}, {"implementation", "berth"}});
     loop_thread_ = std::thread([this] { loop_->Run(); });
-    auto served = serving_->Start(*host_, elector_.get(), effective_);
+    auto served = serving_->Start(*host_, elector_.get(), effective_, plugins_.extra);
     if (!served) return Fail(served.error());
     if (!DelaysCache()) host_->Start();
     if (!options_.config_file.empty()) MakeReloader();
@@ -152,6 +152,7 @@ class RunningProcess final : public Process {
     auto resolved = config::Resolve(options_.config, plugins_.Resolve());
     if (!resolved) return Fail(resolved.error());
     effective_ = resolved->effective;
+    LogPlugins(*resolved);
     const size_t threads =
         options_.threads > 0 ? options_.threads : std::thread::hardware_concurrency();
     if (threads > 1) pool_ = std::make_unique<WorkerPool>(threads);

@@ -110,6 +110,7 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server.endpoints.flagz = options.gates.Enabled("ComponentFlagz");
   server.endpoints.flags = options.flags;
   server.endpoints.metrics = &serving->registry_;
+  serving->explains_in_events_ = options.explain_events;
   if (options.dashboard) server.endpoints.mounts.push_back(server::DashboardMount());
   return serving;
 }
@@ -181,8 +182,10 @@ Result<void> Serving::CheckElector() const {
 }
 
 Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elector,
-                            const config::KubeSchedulerConfiguration& effective) {
+                            const config::KubeSchedulerConfiguration& effective,
+                            std::vector<berth::scheduler::ExtraPlugin> plugins) {
   host_ = &host;
+  plugins_ = std::move(plugins);
   elector_ = elector;
   SetConfig(effective);
   server::EndpointOptions& endpoints = server_options_.endpoints;
@@ -221,7 +224,21 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
   if (!server) return Fail(server.error());
   server_ = std::move(*server);
   server_->Start();
+  if (explains_in_events_) StartExplainEvents();
   return {};
+}
+
+void Serving::StartExplainEvents() {
+  const server::ExplainOptions explaining = Explaining();
+  server::ExplainEventsOptions options;
+  options.on_engine = explaining.on_engine;
+  options.ready = explaining.ready;
+  options.config = explaining.config;
+  options.plugins = explaining.plugins;
+  options.record = [this](const berth::scheduler::RecordEvent& event) {
+    loop_.Post([this, event] { host_->Events().Record(event); });
+  };
+  explain_events_ = std::make_unique<server::ExplainEvents>(std::move(options));
 }
 
 server::ExplainOptions Serving::Explaining() {
@@ -232,12 +249,16 @@ server::ExplainOptions Serving::Explaining() {
     const std::lock_guard lock(configz_mutex_);
     return config_;
   };
-  options.what_if = AnswerWhatIf;
+  options.plugins = plugins_;
+  options.what_if = [this](const auto& copy, const auto& config, const auto& request) {
+    return AnswerWhatIf(copy, config, request, plugins_);
+  };
   return options;
 }
 
 void Serving::Stop() {
   explain_.Stop();
+  if (explain_events_) explain_events_->Stop();
   if (server_) server_->Stop();
 }
 

@@ -13,6 +13,7 @@
 #include "kube/host/scheduler_host.h"
 #include "kube/loop.h"
 #include "server/explain/explain_api.h"
+#include "server/explain/explain_events.h"
 #include "server/metrics/process_metrics.h"
 #include "server/metrics/scheduler_metrics.h"
 #include "server/server.h"
@@ -37,9 +38,11 @@ class Serving {
   // /readyz says so from now on.
   void ShuttingDown() { shutting_down_ = true; }
 
-  // Starts to answer. `elector` may be null; both outlive Stop.
+  // Starts to answer. `elector` may be null; both outlive Stop. `plugins`: those of the engine that
+  // are not in-tree.
   Result<void> Start(kube::SchedulerHost& host, kube::LeaderElector* elector,
-                     const config::KubeSchedulerConfiguration& effective);
+                     const config::KubeSchedulerConfiguration& effective,
+                     std::vector<berth::scheduler::ExtraPlugin> plugins);
   void Stop();
 
  private:
@@ -48,6 +51,7 @@ class Serving {
   Result<void> MakeAuth(const SchedulerOptions& options);
   void MakeMetrics(const SchedulerOptions& options);
   server::ExplainOptions Explaining();
+  void StartExplainEvents();
   // Asks the elector, which lives on the loop's thread.
   Result<void> CheckElector() const;
 
@@ -66,7 +70,10 @@ class Serving {
   std::mutex configz_mutex_;
   std::string configz_;
   config::KubeSchedulerConfiguration config_;  // under configz_mutex_, too
+  std::vector<berth::scheduler::ExtraPlugin> plugins_;
   server::ExplainApi explain_;
+  bool explains_in_events_ = false;
+  std::unique_ptr<server::ExplainEvents> explain_events_;
   std::atomic<bool> leading_ = false;
   std::atomic<bool> shutting_down_ = false;
 };

@@ -165,6 +165,7 @@ class SchedulerPart {
         config.percentage_of_nodes_to_score.value_or(0);
     host.engine.algorithm.seed = std::random_device()();
     host.engine.extra_plugins = plugins.extra;
+    part->plugins_ = plugins.extra;
     part->config_ = config;
     host.config = std::move(config);
     host.host_name = "berth-up";
@@ -199,12 +200,16 @@ class SchedulerPart {
     options.on_engine = [this](auto task) { host_->Do(std::move(task)); };
     options.ready = [this] { return host_->Synced(); };
     options.config = [this] { return config_; };
-    options.what_if = AnswerWhatIf;
+    options.plugins = plugins_;
+    options.what_if = [this](const auto& copy, const auto& config, const auto& request) {
+      return AnswerWhatIf(copy, config, request, plugins_);
+    };
     return options;
   }
 
  private:
   config::KubeSchedulerConfiguration config_;
+  std::vector<berth::scheduler::ExtraPlugin> plugins_;
   std::unique_ptr<kube::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::SchedulerHost> host_;

@@ -251,6 +251,7 @@ void EventRecorder::Impl::RecordInEvents(const scheduler::RecordEvent& event,
   made.reporting_controller = event.reporting_controller;
   made.reporting_instance = event.reporting_controller + "-" + host_;
   std::string key = EventSeriesCache::KeyOf(made);
+  if (event.note_counts) key += event.note;
   if (EventSeriesCache::Entry* entry = series_.Find(key)) {
     const api::MicroTime seen = At<api::MicroTime>(now);
     if (entry->event.series) {

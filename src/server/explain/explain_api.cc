@@ -15,10 +15,9 @@
 #include <fmt/format.h>
 
 #include "api/json.h"
-#include "scheduler/explain/suggestions.h"
 #include "scheduler/explain/views.h"
-#include "scheduler/profile_set.h"
 #include "server/explain/event_stream.h"
+#include "server/explain/suggest.h"
 
 namespace berth::server {
 namespace {
@@ -136,26 +135,6 @@ explain::QueueState StateOf(const explain::Source& source) {
   state.nodes = static_cast<int64_t>(source.cluster->NodeCount());
   state.pods = static_cast<int64_t>(source.cluster->PodCountTotal());
   return state;
-}
-
-// On a copy of the cluster.
-Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
-                                              const config::KubeSchedulerConfiguration& config,
-                                              const std::string& namespace_,
-                                              const std::string& name) {
-  cluster::Cluster cluster;
-  explain::LoadCopy(copy, &cluster);
-  auto profiles = scheduler::ProfileSet::Make(config, cluster);
-  if (!profiles) return Fail(profiles.error());
-  explain::NodeObjects nodes;
-  for (const auto& node : copy.nodes) nodes[node->metadata.name] = node;
-  explain::Source source;
-  source.cluster = &cluster;
-  source.nodes = &nodes;
-  for (const auto& profile : profiles->Profiles()) source.profiles.push_back(profile.get());
-  const cluster::PodId pod = explain::FindPod(source, namespace_, name);
-  if (pod == cluster::kNoPod) return Fail(fmt::format("no pod {}/{}", namespace_, name));
-  return explain::Suggest(source, pod);
 }
 
 }  // namespace
@@ -317,7 +296,9 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
       auto copy = std::make_shared<const explain::ClusterCopy>(explain::CopyCluster(s));
       self->Work([weak = self->weak_from_this(), c, copy, namespace_, name] {
         const auto api = weak.lock();
-        if (api) c.Outcome(SuggestOnCopy(*copy, api->Options()->config(), namespace_, name));
+        if (!api) return;
+        const auto options = api->Options();
+        c.Outcome(SuggestOnCopy(*copy, options->config(), options->plugins, namespace_, name));
       });
     });
   }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "config/config.h"
 #include "scheduler/engine.h"
@@ -31,6 +32,8 @@ struct ExplainOptions {
                                                          const config::KubeSchedulerConfiguration&,
                                                          const scheduler::explain::WhatIfRequest&)>
       what_if = {};
+  // That the configuration may name, besides those in-tree. Trials make objects of their own.
+  std::vector<scheduler::ExtraPlugin> plugins = {};
 };
 
 class ExplainApi {

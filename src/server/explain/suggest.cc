@@ -1,0 +1,31 @@
+#include "server/explain/suggest.h"
+
+#include <fmt/format.h>
+
+#include "scheduler/explain/suggestions.h"
+#include "scheduler/explain/views.h"
+
+namespace berth::server {
+
+namespace explain = scheduler::explain;
+
+Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
+                                              const config::KubeSchedulerConfiguration& config,
+                                              std::span<const scheduler::ExtraPlugin> plugins,
+                                              std::string_view namespace_, std::string_view name) {
+  cluster::Cluster cluster;
+  explain::LoadCopy(copy, &cluster);
+  auto profiles = scheduler::ProfileSet::Make(config, cluster, nullptr, 0, plugins);
+  if (!profiles) return Fail(profiles.error());
+  explain::NodeObjects nodes;
+  for (const auto& node : copy.nodes) nodes[node->metadata.name] = node;
+  explain::Source source;
+  source.cluster = &cluster;
+  source.nodes = &nodes;
+  for (const auto& profile : profiles->Profiles()) source.profiles.push_back(profile.get());
+  const cluster::PodId pod = explain::FindPod(source, namespace_, name);
+  if (pod == cluster::kNoPod) return Fail(fmt::format("no pod {}/{}", namespace_, name));
+  return explain::Suggest(source, pod);
+}
+
+}  // namespace berth::server

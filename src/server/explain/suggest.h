@@ -1,0 +1,22 @@
+// Suggestions for a pod, worked out beside the scheduler.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "scheduler/explain/cluster_copy.h"
+#include "scheduler/explain/report.h"
+#include "scheduler/profile_set.h"
+
+namespace berth::server {
+
+// What would let the pod run in the cluster of the copy. `plugins`: those of the configuration that
+// are not in-tree; they are made anew for it. An error when there is no such pod.
+Result<scheduler::explain::SuggestionList> SuggestOnCopy(
+    const scheduler::explain::ClusterCopy& copy, const config::KubeSchedulerConfiguration& config,
+    std::span<const scheduler::ExtraPlugin> plugins, std::string_view namespace_,
+    std::string_view name);
+
+}  // namespace berth::server

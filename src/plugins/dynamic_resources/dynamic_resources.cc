@@ -94,7 +94,7 @@ struct DynamicResources::State final : PluginState {
   mutable std::vector<WordNotes> notes;  // by word of nodes
 
   // By Reserve.
-  std::vector<api::ResourceClaim> reserved;
+  std::vector<std::shared_ptr<const api::ResourceClaim>> reserved;
 
   void Clear() {
     began = false;
@@ -439,13 +439,13 @@ Status DynamicResources::Reserve(const CycleContext& context, PluginState* plugi
   for (size_t i = 0; i < state.plan.claims.size(); ++i) {
     auto allocation = MakeAllocation(inventory_, state.plan, search, i, node_name);
     if (!allocation) return Status::Error(allocation.error().Message());
-    api::ResourceClaim claim = *state.plan.claims[i].claim;
-    auto& finalizers = claim.metadata.finalizers;
+    auto claim = std::make_shared<api::ResourceClaim>(*state.plan.claims[i].claim);
+    auto& finalizers = claim->metadata.finalizers;
     if (std::find(finalizers.begin(), finalizers.end(), kFinalizer) == finalizers.end()) {
       finalizers.emplace_back(kFinalizer);
     }
-    claim.status.allocation = std::move(*allocation);
-    claim.status.reserved_for.push_back(PodReference(context.pod.uid, context.pod.name));
+    claim->status.allocation = std::move(*allocation);
+    claim->status.reserved_for.push_back(PodReference(context.pod.uid, context.pod.name));
     cluster_.MutableObjects().in_flight_claims.Set(claim);
     state.reserved.push_back(std::move(claim));
   }
@@ -468,7 +468,7 @@ std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(
     ClaimToBind& claim = claims.emplace_back(ClaimToBind{*info.claim, {}});
     // Those without an allocation were reserved, in the same order.
     if (!info.claim->status.allocation && reserved != state.reserved.end()) {
-      claim.allocation = (reserved++)->status.allocation;
+      claim.allocation = (*reserved++)->status.allocation;
     }
   }
   return MakePreBindTask(cluster_, std::move(claims), context.pod.uid, context.pod.name);
@@ -476,8 +476,8 @@ std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(
 
 std::vector<std::string> DynamicResources::ReservedDevices(const PluginState* plugin_state) {
   std::vector<std::string> devices;
-  for (const api::ResourceClaim& claim : static_cast<const State*>(plugin_state)->reserved) {
-    for (const auto& device : claim.status.allocation->devices.results) {
+  for (const auto& claim : static_cast<const State*>(plugin_state)->reserved) {
+    for (const auto& device : claim->status.allocation->devices.results) {
       if (device.admin_access.value_or(false)) continue;
       devices.push_back(device.driver + "/" + device.pool + "/" + device.device);
     }

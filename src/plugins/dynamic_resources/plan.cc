@@ -88,15 +88,15 @@ class Planner {
   }
 
   void Resolve(const RequestView& view, PlannedRequest* request, ClaimPlan* claim) {
-    const std::string where = "claim " + claim->key + ", request " + request->name;
     request->count = view.count;
     request->all = view.allocation_mode == kAll;
-    request->error = Refuse(view, where, request);
+    request->error = Refuse(view, *claim, request);
     if (request->error.empty()) {
       request->chain = selectors_.Get(request->device_class->spec.selectors, view.selectors);
       request->all_chain = request->chain;
       if (!request->all && view.allocation_mode != kExactCount) {
-        request->error = where + ": unsupported count mode " + view.allocation_mode;
+        request->error =
+            Where(*claim, *request) + ": unsupported count mode " + view.allocation_mode;
       }
     }
     Sign(request->parent, request->name, request->error.empty() ? "" : "refused",
@@ -106,18 +106,22 @@ class Planner {
     claim->requests.push_back(std::move(*request));
   }
 
-  std::string Refuse(const RequestView& view, const std::string& where, PlannedRequest* request) {
+  static std::string Where(const ClaimPlan& claim, const PlannedRequest& request) {
+    return "claim " + claim.key + ", request " + request.name;
+  }
+
+  std::string Refuse(const RequestView& view, const ClaimPlan& claim, PlannedRequest* request) {
     for (size_t i = 0; i < view.selectors.size(); ++i) {
       if (view.selectors[i].cel) continue;
-      return where + ", selector #" + std::to_string(i) +
+      return Where(claim, *request) + ", selector #" + std::to_string(i) +
              ": CEL expression empty (unsupported selector type?)";
     }
     if (view.device_class_name.empty()) {
-      return where + ": missing device class name (unsupported request type?)";
+      return Where(claim, *request) + ": missing device class name (unsupported request type?)";
     }
     request->device_class = objects_.device_classes.Find(view.device_class_name);
     if (request->device_class != nullptr) return {};
-    return where + ": could not retrieve device class " + view.device_class_name +
+    return Where(claim, *request) + ": could not retrieve device class " + view.device_class_name +
            ": deviceclass.resource.k8s.io \"" + view.device_class_name + "\" not found";
   }
 

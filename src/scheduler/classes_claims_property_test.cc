@@ -64,6 +64,7 @@ class History {
 
  private:
   static constexpr int kShared = 4;
+  static constexpr int kSharedSlices = 3;  // with many devices a search may take for ever
 
   bool OneIn(uint64_t n) { return random_.Below(n) == 0; }
   std::string Of(std::string_view prefix, uint64_t n) {
@@ -156,6 +157,9 @@ class History {
     if (First().Objects().persistent_volume_claims.Find("ns", name) == nullptr) return;
     if (OneIn(4)) {
       Objects([&](auto& objects) { objects.persistent_volume_claims.Remove("ns", name); });
+    } else if (OneIn(2)) {
+      const api::PersistentVolume volume = MakeVolume(name, name, MakeFlavor());
+      Objects([&](auto& objects) { objects.persistent_volumes.Set(volume); });
     } else {
       SetClaim(name, OneIn(2) ? name : Of("handle", 2), MakeFlavor());
     }
@@ -170,7 +174,8 @@ class History {
 
   void SetSlice(int i) {
     const bool gone = OneIn(8);
-    const api::ResourceSlice slice = RandomSlice(random_, i, shared_slices_ && OneIn(5));
+    const api::ResourceSlice slice =
+        RandomSlice(random_, i, shared_slices_ && i < kSharedSlices && OneIn(2));
     Objects([&](auto& objects) {
       gone ? void(objects.resource_slices.Remove({}, slice.metadata.name))
            : objects.resource_slices.Set(slice);
@@ -181,7 +186,13 @@ class History {
 
   void SetDeviceClaim(const std::string& name, const std::string& devices,
                       const std::string& owner) {
-    const api::ResourceClaim claim = MakeDeviceClaim(name, devices, owner);
+    api::ResourceClaim claim = MakeDeviceClaim(name, devices, owner);
+    if (OneIn(15)) {  // allocated already, for use on some nodes
+      claim.status.allocation = FromText<api::AllocationResult>(
+          fmt::format("{{'nodeSelector':{{'nodeSelectorTerms':[{{'matchExpressions':[{{'key':"
+                      "'kubernetes.io/hostname','operator':'{}','values':['{}']}}]}}]}}}}",
+                      OneIn(2) ? "In" : "NotIn", SomeNode()));
+    }
     Objects([&](auto& objects) { objects.resource_claims.Set(claim); });
   }
 
@@ -341,6 +352,17 @@ class History {
     });
   }
 
+  // A pod that is there gets other volumes and claims.
+  void UpdatePod() {
+    const PodId id = SomePlaced();
+    if (id == cluster::kNoPod) return;
+    api::Pod pod = NewPod();
+    pod.metadata.name = First().GetPod(id).name;
+    pod.metadata.uid = First().GetPod(id).uid;
+    pod.spec.node_name = First().GetPod(id).node_name;
+    Everywhere([&](Lab& lab) { lab.cluster.UpdatePod(id, pod); });
+  }
+
   void AddPlaced() {
     api::Pod pod = NewPod();
     pod.spec.node_name = Of("n", static_cast<uint64_t>(next_node_) + 2);  // perhaps not there
@@ -413,6 +435,9 @@ class History {
         break;
       case 15:
         if (devices_) WriteClaims();
+        break;
+      case 18:
+        if (OneIn(2)) UpdatePod();
         break;
       case 17:
         if (OneIn(4)) SetService();

@@ -133,9 +133,10 @@ class Editor {
     return size;
   }
 
+  static bool GivesValue(const Edit& edit) { return !edit.text.empty() || !edit.value.IsNull(); }
   static bool Gives(std::span<const Edit> edits) {
     return std::any_of(edits.begin(), edits.end(),
-                       [](const Edit& edit) { return !edit.value.IsNull(); });
+                       [](const Edit& edit) { return GivesValue(edit); });
   }
 
   // `name` as it is written.
@@ -151,9 +152,9 @@ class Editor {
     const std::string_view name = HeadOf(edits[0], depth);
     const size_t group = GroupSize(edits, depth, name);
     if (IsLast(edits[0], depth)) {
-      if (!edits[0].value.IsNull()) {
+      if (GivesValue(edits[0])) {
         Name(name);
-        edits[0].value.AppendTo(out_);
+        edits[0].text.empty() ? edits[0].value.AppendTo(out_) : (void)(out_ += edits[0].text);
       }
       return edits.subspan(group);
     }
@@ -204,20 +205,25 @@ void ForEachMember(
 std::string EditText(std::string_view object, std::span<const Edit> edits) {
   std::string out;
   out.reserve(object.size() + 256);
-  Editor(out).Object(object, edits, 0);
+  AppendEdited(object, edits, out);
   return out;
+}
+
+void AppendEdited(std::string_view object, std::span<const Edit> edits, std::string& out) {
+  Editor(out).Object(object, edits, 0);
 }
 
 void EditValue(Json& object, std::span<const Edit> edits) {
   for (const Edit& edit : edits) {
+    const Json value = edit.text.empty() ? edit.value : Json::Parse(edit.text).value_or(Json());
     Json* at = &object;
     std::string_view path = edit.path;
     for (; at && !Rest(path).empty(); path = Rest(path)) {
       // What goes needs nothing on the way to it.
-      at = edit.value.IsNull() ? at->Find(Head(path)) : &at->At(Head(path));
+      at = value.IsNull() ? at->Find(Head(path)) : &at->At(Head(path));
     }
     if (!at) continue;
-    edit.value.IsNull() ? (void)at->Erase(path) : (void)at->Set(path, edit.value);
+    value.IsNull() ? (void)at->Erase(path) : (void)at->Set(path, value);
   }
 }
 

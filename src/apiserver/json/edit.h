@@ -19,7 +19,8 @@ namespace berth::apiserver {
 
 struct Edit {
   std::string_view path;
-  Json value;  // null: the member goes
+  Json value = {};        // null: the member goes
+  std::string text = {};  // instead of a value: its text, as Json would write it
 };
 
 // The text of the value at that path; empty: there is none.
@@ -35,6 +36,8 @@ void ForEachMember(std::string_view object,
 // The object with the edits made; objects on the way that are absent are made.
 // REQUIRES: edits are in the order of their paths, and no path leads into another.
 std::string EditText(std::string_view object, std::span<const Edit> edits);
+// The same, appended to `out`.
+void AppendEdited(std::string_view object, std::span<const Edit> edits, std::string& out);
 // The same edits of a value.
 void EditValue(Json& object, std::span<const Edit> edits);
 

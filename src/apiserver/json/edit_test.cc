@@ -68,6 +68,7 @@ TEST(EditTest, TheTextIsThatOfTheEditedValue) {
       {"all of an object go", {{"status.ready", Json()}}},
       {"one that is not there goes", {{"absent.place", Json()}, {"status.phase", Json()}}},
       {"a value that is no object becomes one", {{"kind.name", "x"}}},
+      {"a value given as text", {{"status.list", {}, R"([{"a":1},"b"])"}, {"status.n", {}, "5"}}},
       {"nothing goes from a value that is no object", {{"kind.name", Json()}}},
       {"text that needs escapes", {{"status.message", "a\"b\\c\n"}}},
   };

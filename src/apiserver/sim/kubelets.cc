@@ -128,36 +128,59 @@ class Kubelets {
     const std::string& host = HostAddress(world_.index().NodeOf(*pod));
     const bool host_network = FindText(pod->text, "spec.hostNetwork") == "true";
     const std::string ip = host_network ? host : NextPodAddress();
-    Json status = FindValue(pod->text, "status");
-    status.Set("phase", "Running");
-    status.Set("hostIP", host);
-    status.Set("hostIPs", Json::MakeArray({Json::MakeObject({{"ip", host}})}));
-    status.Set("podIP", ip);
-    status.Set("podIPs", Json::MakeArray({Json::MakeObject({{"ip", ip}})}));
-    status.Set("startTime", now);
+    std::vector<Edit> edits;
+    edits.push_back({"status.phase", "Running"});
+    edits.push_back({"status.hostIP", host});
+    edits.push_back({"status.hostIPs", {}, AddressList(host)});
+    edits.push_back({"status.podIP", ip});
+    edits.push_back({"status.podIPs", {}, AddressList(ip)});
+    edits.push_back({"status.startTime", now});
+    edits.push_back({"status.conditions", {}, RunningConditions(pod->text, now)});
+    edits.push_back({"status.containerStatuses", {}, RunningContainers(*pod, now)});
+    edits.push_back({"status.nominatedNodeName"});
+    (void)world_.registry().Touch(world_.pods(), pod->namespace_, pod->name, std::move(edits),
+                                  kKubelet);
+  }
+
+  static std::string AddressList(std::string_view address) {
+    return R"([{"ip":)" + Json(address).Dump() + "}]";
+  }
+
+  // The conditions of a pod that runs, as text: those it has and those that come with running.
+  static std::string RunningConditions(std::string_view pod, std::string_view now) {
+    Json status = Json::MakeObject();
+    std::string text(FindText(pod, "status.conditions"));
+    if (text.size() < 2) text = "[]";
     for (std::string_view type :
          {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}) {
-      SetCondition(status, Json::MakeObject({{"type", type}, {"status", "True"}}),
-                   std::string_view(now));
+      if (text.find(fmt::format(R"("type":"{}")", type)) != std::string::npos) {
+        status.Set("conditions", Json::Parse(text).value_or(Json()));
+        SetCondition(status, Json::MakeObject({{"type", type}, {"status", "True"}}), now);
+        text = status["conditions"].Dump();
+        continue;
+      }
+      text.pop_back();
+      text += fmt::format(R"({}{{"lastTransitionTime":"{}","status":"True","type":"{}"}}])",
+                          text.size() > 1 ? "," : "", now, type);
     }
-    Json statuses = Json::MakeArray();
-    const Json containers = FindValue(pod->text, "spec.containers");
+    return text;
+  }
+
+  static std::string RunningContainers(const StoredObject& pod, std::string_view now) {
+    std::string text = "[";
+    const Json containers = FindValue(pod.text, "spec.containers");
     for (const Json& container : containers.Items()) {
-      Json running = Json::MakeObject({{"startedAt", now}});
-      statuses.Append(Json::MakeObject(
-          {{"name", container["name"]},
-           {"image", container["image"]},
-           {"imageID", ""},
-           {"containerID", fmt::format("sim://{}/{}", pod->uid, container["name"].Str())},
-           {"ready", true},
-           {"started", true},
-           {"restartCount", 0},
-           {"state", Json::MakeObject({{"running", std::move(running)}})},
-           {"lastState", Json::MakeObject()}}));
+      if (text.size() > 1) text += ',';
+      // A container's name needs no escapes; what its image is called is anybody's choice.
+      const std::string_view name = container["name"].Str();
+      text += fmt::format(R"({{"containerID":"sim://{}/{}","image":)", pod.uid, name);
+      Json(container["image"].Str()).AppendTo(text);
+      text +=
+          fmt::format(R"(,"imageID":"","lastState":{{}},"name":"{}","ready":true,"restartCount":0,)"
+                      R"("started":true,"state":{{"running":{{"startedAt":"{}"}}}}}})",
+                      name, now);
     }
-    status.Set("containerStatuses", std::move(statuses));
-    status.Erase("nominatedNodeName");
-    SetStatus(*pod, std::move(status));
+    return text + ']';
   }
 
   void Complete(const ObjectPtr& pod) {

@@ -24,7 +24,7 @@ class ResourceClaims {
 
   void OnPod(const Change& change) {
     const StoredObject& pod = *change.object;
-    if (pod.text.find("\"resourceClaims\"") == std::string::npos) return;
+    if (FindText(pod.text, "spec.resourceClaims").empty()) return;
     if (change.type == ChangeType::kDeleted || world_.index().Finished(pod)) {
       const auto release = [this, namespace_ = pod.namespace_, uid = pod.uid] {
         Release(namespace_, uid);

@@ -42,13 +42,19 @@ bool IsReady(const Json& conditions) {
   return false;
 }
 
+// A condition that is so, in the order of its members. In texts quotes have a backslash.
+constexpr std::string_view kReady = R"("status":"True","type":"Ready")";
+
 // Takes what the edit says of the fields of the object.
 void Note(const Resource& resource, const Edit& edit, StoredObject& object) {
   const std::string_view path = edit.path;
   if (path == "metadata.name") object.name = edit.value.Str();
   if (path == "metadata.uid") object.uid = edit.value.Str();
   if (path == "status") object.ready = IsReady(edit.value["conditions"]);
-  if (path == "status.conditions") object.ready = IsReady(edit.value);
+  if (path == "status.conditions") {
+    object.ready =
+        edit.text.empty() ? IsReady(edit.value) : edit.text.find(kReady) != std::string::npos;
+  }
   for (size_t i = 0; i < resource.selectable.size(); ++i) {
     const std::string_view field = resource.selectable[i];
     if (!field.starts_with(path)) continue;
@@ -78,9 +84,10 @@ api::StringMap ToStringMap(const Json& object) {
 ObjectPtr MakeStoredObject(const Resource& resource, const Json& object, uint64_t version) {
   auto stored = std::make_shared<StoredObject>();
   const Json& metadata = object["metadata"];
-  stored->text.reserve(1024);
-  object.AppendTo(stored->text);
-  stored->text.shrink_to_fit();
+  thread_local std::string text;
+  text.clear();
+  object.AppendTo(text);
+  stored->text = text;
   stored->namespace_ = metadata["namespace"].Str();
   stored->name = metadata["name"].Str();
   stored->uid = metadata["uid"].Str();
@@ -112,8 +119,11 @@ ObjectPtr DeriveStoredObject(const Resource& resource, const StoredObject& from,
                                                             .controller = from.controller,
                                                             .deleting = from.deleting,
                                                             .ready = from.ready});
-  stored->text = EditText(from.text, edits);
-  stored->text.shrink_to_fit();
+  // Large pieces of memory are slow to come by: the text is put together in one that stays.
+  thread_local std::string text;
+  text.clear();
+  AppendEdited(from.text, edits, text);
+  stored->text = text;
   for (const Edit& edit : edits) Note(resource, edit, *stored);
   return stored;
 }

@@ -40,8 +40,8 @@ using ObjectPtr = std::shared_ptr<const StoredObject>;
 ObjectPtr MakeStoredObject(const Resource& resource, const Json& object, uint64_t version);
 
 // What `from` becomes by the edits, without reading it all. REQUIRES: the edits are in order, none
-// is about labels, owners, the namespace or deletion, and the resource has no fields of selectors
-// that are no paths.
+// is about labels, owners, the namespace or deletion, those of fields that selectors know have
+// values and no texts, and the resource has no fields of selectors that are no paths.
 ObjectPtr DeriveStoredObject(const Resource& resource, const StoredObject& from,
                              std::span<const Edit> edits, uint64_t version);
 

@@ -4,6 +4,7 @@ import pathlib
 import random
 import sys
 import tempfile
+import time
 
 from playwright.sync_api import sync_playwright
 
@@ -38,6 +39,13 @@ def fill(up):
     up.pod("migrate", schedulingGates=[{"name": "example.com/approved"}])
 
 
+def keep_busy(up):
+    """A few seconds in which pods come and go, for the page that shows the last minute."""
+    for i in range(8):
+        up.deployment(f"wave-{i}", 3 + 5 * (i % 3), "100m", "64Mi")
+        time.sleep(1)
+
+
 def main(folder):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,6 +68,8 @@ def main(folder):
                 "whatif": f"#/whatif?cordon={node}",
             }
             for name, route in routes.items():
+                if name == "queue":
+                    keep_busy(up)
                 for width, (x, y) in SIZES.items():
                     for scheme in ("light", "dark"):
                         page = browser.new_page(viewport={"width": x, "height": y}, color_scheme=scheme)

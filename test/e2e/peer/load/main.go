@@ -171,6 +171,10 @@ func watchBindings(client kubernetes.Interface) {
 			first = last
 		}
 		bound[name] = true
+		if len(bound) >= *pods {
+			report()
+			os.Exit(0) // stopping a busy watch in an orderly way can take as long as its timeout
+		}
 	}
 	deadline := time.Now().Add(*limit)
 	for opened := 0; len(bound) < *pods && time.Now().Before(deadline); opened++ {
@@ -193,10 +197,6 @@ func watchBindings(client kubernetes.Interface) {
 				break // an error: the version is too old
 			}
 			see(pod.Name)
-			if len(bound) >= *pods {
-				report()
-				os.Exit(0) // stopping a busy watch in an orderly way can take as long as its timeout
-			}
 		}
 		watch.Stop()
 	}

@@ -31,8 +31,10 @@ bool Engine::Impl::MayChangeDecisions(const api::Object& object) const {
   const auto* pod = std::get_if<api::Pod>(&object);
   if (pod == nullptr || !pod->spec.node_name.empty()) return true;
   if (!pod->status.nominated_node_name.empty()) return true;
-  const PodRecord* known = FindRecord(cluster_.FindPod(pod->metadata.uid));
-  return known == nullptr || known->generation != pod->metadata.generation;
+  const PodId id = cluster_.FindPod(pod->metadata.uid);
+  const PodRecord* known = FindRecord(id);
+  if (known == nullptr || known->generation != pod->metadata.generation) return true;
+  return cluster_.GetPod(id).shape->source.metadata.labels != pod->metadata.labels;
 }
 
 explain::Source Engine::Impl::Explaining() {

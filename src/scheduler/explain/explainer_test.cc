@@ -178,6 +178,20 @@ TEST_F(ExplainerTest, ThePendingPodHasAFunnelAndAQueue) {
   EXPECT_THAT(view.queue.history[0].hints, Contains(Field(&Hint::plugin, "NodeResourcesFit")));
 }
 
+TEST_F(ExplainerTest, OnlyChangesThatMatterMakeADecisionOld) {
+  PutNode(MakeNode("a").Cpu("1"));
+  api::Pod pod = MakePod("p").Requests("cpu", "2");
+  PutPod(pod);
+  Run();
+  EXPECT_FALSE(View("p").recomputed);
+  pod.status.conditions.emplace_back().type = "PodScheduled";
+  PutPod(pod);
+  EXPECT_FALSE(View("p").recomputed) << "a status follows from decisions";
+  pod.metadata.labels["app"] = "web";
+  PutPod(pod);
+  EXPECT_TRUE(View("p").recomputed) << "others may look at its labels, and so may it";
+}
+
 TEST_F(ExplainerTest, PreemptionNamesVictimsAndWhyOthersLost) {
   for (const char* node : {"a", "b"}) PutNode(MakeNode(node).Cpu("1"));
   PutPod(MakePod("low-a").Requests("cpu", "1").Priority(1).On("a"));

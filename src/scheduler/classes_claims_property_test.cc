@@ -36,13 +36,10 @@ struct Template {
   bool shares_devices = false;       // a claim that others use too
 };
 
-class History {
+class History : LabHistory {
  public:
   History(uint64_t seed, bool volumes, bool devices)
-      : random_(seed), volumes_(volumes), devices_(devices) {
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/false, /*eager=*/false));
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/true));
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/false));
+      : LabHistory(seed), volumes_(volumes), devices_(devices) {
     SetClasses();
     next_node_ = static_cast<int>(2 + random_.Below(OneIn(3) ? 150 : 20));
     for (int i = 0; i < next_node_; ++i) SetNode(i);
@@ -66,16 +63,7 @@ class History {
   static constexpr int kShared = 4;
   static constexpr int kSharedSlices = 3;  // with many devices a search may take for ever
 
-  bool OneIn(uint64_t n) { return random_.Below(n) == 0; }
-  std::string Of(std::string_view prefix, uint64_t n) {
-    return fmt::format("{}{}", prefix, random_.Below(n));
-  }
   std::string SomeNode() { return Of("n", static_cast<uint64_t>(next_node_)); }
-  cluster::Cluster& First() { return labs_[0]->cluster; }
-  template <class F>
-  void Everywhere(F&& change) {
-    for (auto& lab : labs_) change(*lab);
-  }
   template <class F>
   void Objects(F&& change) {
     for (auto& lab : labs_) change(lab->cluster.MutableObjects());
@@ -454,16 +442,7 @@ class History {
     const api::Pod pod = NewPod();
     PodId id = cluster::kNoPod;
     Everywhere([&](Lab& lab) { id = lab.cluster.AddPod(pod); });
-    if (!Compare(id)) return;
-    if (labs_[0]->decision.outcome == Outcome::kUnschedulable && OneIn(3)) {
-      const std::string expected = labs_[0]->Preempt(id);
-      for (size_t i = 1; i < labs_.size(); ++i) ASSERT_EQ(labs_[i]->Preempt(id), expected);
-      if (!Compare(id)) return;
-    }
-    if (labs_[0]->decision.outcome != Outcome::kScheduled || OneIn(10)) {
-      Everywhere([&](Lab& lab) { lab.cluster.RemovePod(id); });
-      return;
-    }
+    if (!Fits(id, 3)) return;
     ++scheduled_;
     const bool take_back = OneIn(10);
     const std::string expected = Commit(*labs_[0], id, take_back);
@@ -497,27 +476,9 @@ class History {
     return line;
   }
 
-  bool Compare(PodId id) {
-    const std::string expected = labs_[0]->Decide(id);
-    for (size_t i = 1; i < labs_.size(); ++i) {
-      const std::string actual = labs_[i]->Decide(id);
-      EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
-      if (actual != expected) return false;
-      if (!labs_[i]->decision.from_class) continue;
-      cluster::NodeSet feasible;
-      cluster::NodeSet best;
-      labs_[i]->cycle->classes().List(&feasible, &best);
-      EXPECT_TRUE(feasible == labs_[0]->decision.feasible);
-      EXPECT_TRUE(best == labs_[0]->decision.best);
-    }
-    return !::testing::Test::HasFailure();
-  }
-
-  Random random_;
   const bool volumes_;
   const bool devices_;
   const bool shared_slices_ = OneIn(3);
-  std::vector<std::unique_ptr<Lab>> labs_;
   std::vector<Template> templates_;
   std::vector<std::string> placed_;  // uids, also of pods that are gone
   PodId nominated_ = cluster::kNoPod;

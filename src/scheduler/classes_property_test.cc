@@ -26,12 +26,9 @@ using cluster::PodId;
 constexpr std::string_view kHost = "kubernetes.io/hostname";
 constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 
-class History {
+class History : LabHistory {
  public:
-  explicit History(uint64_t seed) : random_(seed) {
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/false, /*eager=*/false));
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/true));
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/false));
+  explicit History(uint64_t seed) : LabHistory(seed) {
     rich_ = OneIn(2);
     const auto count = static_cast<int>(1 + random_.Below(6));
     for (int i = 0; i < count; ++i) templates_.push_back(Template(i));
@@ -51,16 +48,6 @@ class History {
   uint64_t VictimsReused() const { return labs_[1]->preemption->known().statistics().reused; }
 
  private:
-  bool OneIn(uint64_t n) { return random_.Below(n) == 0; }
-  std::string Of(std::string_view prefix, uint64_t n) {
-    return fmt::format("{}{}", prefix, random_.Below(n));
-  }
-  cluster::Cluster& First() { return labs_[0]->cluster; }
-  template <class F>
-  void Everywhere(F&& change) {
-    for (auto& lab : labs_) change(*lab);
-  }
-
   // --- Objects
 
   void SetNode(int i) {
@@ -276,46 +263,17 @@ class History {
     const api::Pod pod = NewPod();
     PodId id = cluster::kNoPod;
     Everywhere([&](Lab& lab) { id = lab.cluster.AddPod(pod); });
-    if (!Compare(id)) return;
-    if (labs_[0]->decision.outcome == Outcome::kUnschedulable && OneIn(2)) {
-      const std::string expected = labs_[0]->Preempt(id);
-      for (size_t i = 1; i < labs_.size(); ++i) ASSERT_EQ(labs_[i]->Preempt(id), expected);
-      if (!Compare(id)) return;
-    }
-    if (labs_[0]->decision.outcome != Outcome::kScheduled || OneIn(10)) {
-      Everywhere([&](Lab& lab) { lab.cluster.RemovePod(id); });
-      return;
-    }
+    if (!Fits(id, 2)) return;
     placed_.push_back(pod.metadata.uid);
     Everywhere([&](Lab& lab) { lab.Place(id); });
   }
 
-  bool Compare(PodId id) {
-    const std::string expected = labs_[0]->Decide(id);
-    for (size_t i = 1; i < labs_.size(); ++i) {
-      const std::string actual = labs_[i]->Decide(id);
-      EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
-      if (actual != expected) return false;
-      if (!labs_[i]->decision.from_class) continue;
-      if (labs_[i]->decision.outcome == Outcome::kUnschedulable) ++nowhere_;
-      cluster::NodeSet feasible;
-      cluster::NodeSet best;
-      labs_[i]->cycle->classes().List(&feasible, &best);
-      EXPECT_TRUE(feasible == labs_[0]->decision.feasible);
-      EXPECT_TRUE(best == labs_[0]->decision.best);
-    }
-    return !::testing::Test::HasFailure();
-  }
-
-  Random random_;
   bool rich_ = false;  // with pods that look at other pods
-  std::vector<std::unique_ptr<Lab>> labs_;
   std::vector<api::Pod> templates_;
   std::vector<std::string> placed_;  // uids, also of pods that are gone
   PodId nominated_ = cluster::kNoPod;
   int next_node_ = 0;
   int next_pod_ = 0;
-  uint64_t nowhere_ = 0;
 };
 
 TEST(ClassesProperty, DecisionsAreThoseOfAScan) {

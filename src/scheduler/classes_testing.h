@@ -1,12 +1,17 @@
-// One way to decide, with a cluster of its own: for tests that live the same history several ways.
+// For tests that live the same history several ways: a way to decide with a cluster of its own, and
+// what histories have in common.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "cluster/cluster.h"
 #include "config/config.h"
 #include "framework/class_cache.h"
@@ -78,6 +83,61 @@ struct Lab {
   plugins::default_preemption::DefaultPreemption* preemption = nullptr;
   Algorithm algorithm;
   Decision decision;
+};
+
+// Lived without classes, with a class for every pod, and with classes where they pay.
+class LabHistory {
+ protected:
+  explicit LabHistory(uint64_t seed) : random_(seed) {
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/false, /*eager=*/false));
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/true));
+    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/false));
+  }
+
+  bool OneIn(uint64_t n) { return random_.Below(n) == 0; }
+  std::string Of(std::string_view prefix, uint64_t n) {
+    return fmt::format("{}{}", prefix, random_.Below(n));
+  }
+  cluster::Cluster& First() { return labs_[0]->cluster; }
+  template <class F>
+  void Everywhere(F&& change) {
+    for (auto& lab : labs_) change(*lab);
+  }
+
+  // Decides about a new pod every way. True: all chose the same node, and it may go there. Room is
+  // made for one in `preempts` that fit nowhere.
+  bool Fits(cluster::PodId id, uint64_t preempts) {
+    if (!Compare(id)) return false;
+    if (labs_[0]->decision.outcome == Outcome::kUnschedulable && OneIn(preempts)) {
+      const std::string expected = labs_[0]->Preempt(id);
+      for (size_t i = 1; i < labs_.size(); ++i) EXPECT_EQ(labs_[i]->Preempt(id), expected);
+      if (!Compare(id)) return false;
+    }
+    if (labs_[0]->decision.outcome == Outcome::kScheduled && !OneIn(10)) return true;
+    Everywhere([&](Lab& lab) { lab.cluster.RemovePod(id); });
+    return false;
+  }
+
+  bool Compare(cluster::PodId id) {
+    const std::string expected = labs_[0]->Decide(id);
+    for (size_t i = 1; i < labs_.size(); ++i) {
+      const std::string actual = labs_[i]->Decide(id);
+      EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
+      if (actual != expected) return false;
+      if (!labs_[i]->decision.from_class) continue;
+      if (labs_[i]->decision.outcome == Outcome::kUnschedulable) ++nowhere_;
+      cluster::NodeSet feasible;
+      cluster::NodeSet best;
+      labs_[i]->cycle->classes().List(&feasible, &best);
+      EXPECT_TRUE(feasible == labs_[0]->decision.feasible);
+      EXPECT_TRUE(best == labs_[0]->decision.best);
+    }
+    return !::testing::Test::HasFailure();
+  }
+
+  Random random_;
+  std::vector<std::unique_ptr<Lab>> labs_;
+  uint64_t nowhere_ = 0;  // answers of classes that a pod fits nowhere
 };
 
 }  // namespace berth::scheduler

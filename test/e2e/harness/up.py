@@ -89,3 +89,15 @@ def kubectls():
     if debian.exists():
         found["debian"] = str(debian)
     return found
+
+
+def drain(connection):
+    """How many bytes a socket still has to give until the server ends it."""
+    connection.settimeout(20)
+    received = 0
+    try:
+        while some := connection.recv(1 << 20):
+            received += len(some)
+    except ConnectionResetError:
+        pass
+    return received

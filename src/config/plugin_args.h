@@ -22,8 +22,24 @@ struct DefaultPreemptionArgs {
   static const api::TypeInfo& Type();
 };
 
+// What the feature gates about devices change, without gates as in v1.34. No file says it: the host
+// sets it, see config/dra_features.h.
+struct DraFeatures {
+  bool admin_access = true;          // DRAAdminAccess
+  bool prioritized_list = true;      // DRAPrioritizedList
+  bool device_status = true;         // DRAResourceClaimDeviceStatus
+  bool binding_conditions = false;   // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
+  bool extended_resource = false;    // DRAExtendedResource
+  bool partitionable = false;        // DRAPartitionableDevices
+  bool taints = false;               // DRADeviceTaints
+  bool consumable_capacity = false;  // DRAConsumableCapacity
+
+  bool operator==(const DraFeatures&) const = default;
+};
+
 struct DynamicResourcesArgs {
   std::optional<api::Duration> filter_timeout = api::Duration{10'000'000'000};  // zero: no limit
+  DraFeatures features = {};
 
   bool operator==(const DynamicResourcesArgs&) const = default;
   static const api::TypeInfo& Type();
@@ -87,6 +103,7 @@ struct NodeResourcesFitArgs {
   std::vector<std::string> ignored_resources;
   std::vector<std::string> ignored_resource_groups;
   std::optional<ScoringStrategy> scoring_strategy;
+  DraFeatures features = {};
 
   bool operator==(const NodeResourcesFitArgs&) const = default;
   static const api::TypeInfo& Type();

@@ -18,6 +18,7 @@
 #include "api/yaml.h"
 #include "cli/scheduler/options_checks.h"
 #include "cli/scheduler/version.h"
+#include "config/dra_features.h"
 #include "config/storage_capacity_scoring.h"
 
 namespace berth::cli::scheduler {
@@ -283,6 +284,7 @@ Result<void> ApplyGates(const config::FeatureGates& gates,
                         config::KubeSchedulerConfiguration& config) {
   if (!gates.Enabled("DynamicResourceAllocation")) DropPlugin(config, "DynamicResources");
   if (gates.Enabled("StorageCapacityScoring")) config::SetScoringDefaults(config);
+  config::SetDraFeatures(config::DraFeaturesOf(gates), config);
   if (!gates.Enabled("DRASchedulerFilterTimeout")) return DropFilterTimeout(config);
   return {};
 }

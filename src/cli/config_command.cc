@@ -1,7 +1,5 @@
 #include "cli/config_command.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -9,7 +7,7 @@
 #include "api/yaml.h"
 #include "cli/flags.h"
 #include "cli/plugins.h"
-#include "config/config.h"
+#include "config/v1beta3.h"
 #include "files/read.h"
 
 namespace berth::cli {
@@ -22,26 +20,18 @@ constexpr std::string_view kUsage =
     "       berth config default [FILE]      the file with all defaults filled in\n"
     "       berth config convert FILE        a v1beta3 file as v1\n"
     "\n"
-    "FILE is YAML or JSON; '-' is standard input. Results go to standard output.\n"
+    "FILE is YAML or JSON; '-' is standard input. Results go to standard output. A file of\n"
+    "v1beta3 is read as v1, with a warning on standard error.\n"
     "\n"
     "flags:\n";
-
-constexpr std::string_view kOldApiVersion = "kubescheduler.config.k8s.io/v1beta3";
-
-// Plugins that v1beta3 had and v1.34 has not, with what does their work now.
-struct RemovedPlugin {
-  std::string_view name;
-  std::string_view heir;
-};
-constexpr std::array<RemovedPlugin, 5> kRemoved = {{{"SelectorSpread", "PodTopologySpread"},
-                                                    {"EBSLimits", "NodeVolumeLimits"},
-                                                    {"GCEPDLimits", "NodeVolumeLimits"},
-                                                    {"AzureDiskLimits", "NodeVolumeLimits"},
-                                                    {"CinderLimits", "NodeVolumeLimits"}}};
 
 int Refuse(const std::string& file, const Error& error) {
   fmt::print(stderr, "berth config: {}: {}\n", file, error.Message());
   return 1;
+}
+
+void Warn(const std::string& file, const std::string& warning) {
+  fmt::print(stderr, "berth config: {}: warning: {}\n", file, warning);
 }
 
 void Print(const config::KubeSchedulerConfiguration& config, const std::string& output) {
@@ -59,19 +49,21 @@ Result<void> MakeOutOfTree(const config::Resolved& resolved, const Plugins& plug
 }
 
 // Loads the text and builds its profiles, as kube-scheduler does before it starts.
-Result<config::KubeSchedulerConfiguration> Check(std::string_view text, const Plugins& plugins) {
-  auto loaded = config::Load(text);
+Result<config::KubeSchedulerConfiguration> Check(const std::string& file, std::string_view text,
+                                                 const Plugins& plugins) {
+  auto loaded = config::LoadAnyVersion(text);
   if (!loaded) return Fail(loaded.error());
+  for (const std::string& warning : loaded->Warnings()) Warn(file, warning);
   config::ResolveOptions options = plugins.Resolve();
   options.read_file = [](const std::string& path) { return files::ReadFile(path); };
-  auto resolved = config::Resolve(*loaded, options);
+  auto resolved = config::Resolve(loaded->config, options);
   if (!resolved) return Fail(resolved.error());
   if (auto made = MakeOutOfTree(*resolved, plugins); !made) return Fail(made.error());
   return resolved->effective;
 }
 
 int Validate(const std::string& file, const std::string& text, const Plugins& plugins) {
-  auto checked = Check(text, plugins);
+  auto checked = Check(file, text, plugins);
   if (!checked) return Refuse(file, checked.error());
   fmt::print("{}: valid, {} profile{}, {} extender{}\n", file, checked->profiles.size(),
              checked->profiles.size() == 1 ? "" : "s", checked->extenders.size(),
@@ -85,60 +77,17 @@ int Default(const std::string& file, const std::string& text, const std::string&
     Print(config::Default(), output);
     return 0;
   }
-  auto checked = Check(text, plugins);
+  auto checked = Check(file, text, plugins);
   if (!checked) return Refuse(file, checked.error());
   Print(*checked, output);
   return 0;
 }
 
-// Every set of plugins that a file can name plugins in.
-std::array<config::PluginSet*, 13> SetsOf(config::Plugins& plugins) {
-  return {&plugins.pre_enqueue, &plugins.queue_sort, &plugins.pre_filter, &plugins.filter,
-          &plugins.post_filter, &plugins.pre_score,  &plugins.score,      &plugins.reserve,
-          &plugins.permit,      &plugins.pre_bind,   &plugins.bind,       &plugins.post_bind,
-          &plugins.multi_point};
-}
-
-void DropRemovedPlugins(config::KubeSchedulerConfiguration& config) {
-  for (const RemovedPlugin& removed : kRemoved) {
-    size_t dropped = 0;
-    const auto is_removed = [&](const auto& plugin) { return plugin.name == removed.name; };
-    for (config::KubeSchedulerProfile& profile : config.profiles) {
-      for (config::PluginSet* set : SetsOf(profile.plugins)) {
-        dropped += std::erase_if(set->enabled, is_removed);
-        dropped += std::erase_if(set->disabled, is_removed);
-      }
-      dropped += std::erase_if(profile.plugin_config, is_removed);
-    }
-    if (dropped == 0) continue;
-    fmt::print(stderr,
-               "berth config: {} is gone since v1beta3 and was left out; {} does its work\n",
-               removed.name, removed.heir);
-  }
-}
-
-// The fields of v1beta3 are those of v1; what differs is the version, here and in plugin arguments,
-// and plugins that are gone.
 int Convert(const std::string& file, const std::string& text, const std::string& output) {
-  auto json = api::YamlToJson(text);
-  if (!json) return Refuse(file, json.error());
-  std::string current = *json;
-  const std::string old = fmt::format("\"{}\"", kOldApiVersion);
-  const std::string now = fmt::format("\"{}\"", config::kApiVersion);
-  size_t replaced = 0;
-  for (size_t at = current.find(old); at != std::string::npos; at = current.find(old, at)) {
-    current.replace(at, old.size(), now);
-    ++replaced;
-  }
-  if (replaced > 0) {
-    fmt::print(stderr, "berth config: {} is no longer served by kube-scheduler since 1.29\n",
-               kOldApiVersion);
-  }
-  auto decoded = config::Decode(current);
-  if (!decoded) return Refuse(file, decoded.error());
-  if (replaced > 0) DropRemovedPlugins(*decoded);
-  if (auto valid = config::Validate(*decoded); !valid) return Refuse(file, valid.error());
-  Print(*decoded, output);
+  auto loaded = config::LoadAnyVersion(text);
+  if (!loaded) return Refuse(file, loaded.error());
+  for (const std::string& change : loaded->changes) Warn(file, change);
+  Print(loaded->config, output);
   return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "api/json.h"
 #include "api/yaml_writer.h"
+#include "cli/config_file.h"
 #include "cli/flags.h"
 #include "cli/input.h"
 #include "cli/plugins.h"
@@ -209,7 +210,7 @@ int Simulate(const std::vector<std::string>& args) {
   }
 
   const auto seed = static_cast<uint64_t>(options.seed.value_or(0));
-  const auto config = LoadConfig(options.config);
+  const auto config = ReadConfig(options.config, "berth simulate");
   if (!config) return Complain(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth simulate");
   if (!plugins) return Complain(plugins.error());

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cctype>
 #include <optional>
+#include <span>
 
 #include "api/go_text.h"
 #include "api/yaml.h"
@@ -12,12 +14,14 @@
 #include "config/defaults.h"
 #include "config/json_tree.h"
 #include "config/strict_decoder.h"
+#include "config/v1beta3.h"
 
 namespace berth::config {
 namespace {
 
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
 constexpr std::string_view kVersion = "v1";
+constexpr std::string_view kOldVersion = "v1beta3";
 constexpr std::string_view kInternalVersion = "__internal";
 constexpr std::string_view kScheme = "pkg/scheduler/apis/config/scheme/scheme.go:29";
 
@@ -62,6 +66,18 @@ Result<GroupVersionKind> ParseApiVersion(const std::string& api_version) {
   }
   return gvk;
 }
+
+// Which versions of the group are read. What it met of the old one it remembers.
+struct Versions {
+  bool v1beta3 = false;
+  bool met_v1beta3 = false;
+
+  bool Knows(std::string_view version) {
+    if (version == kOldVersion && v1beta3) met_v1beta3 = true;
+    return version == kVersion || version == kInternalVersion ||
+           (version == kOldVersion && v1beta3);
+  }
+};
 
 // apiVersion and kind, whose names are matched without regard to case here.
 Result<GroupVersionKind> ReadKind(const JsonTree& tree) {
@@ -149,19 +165,27 @@ Error NotRegistered(const GroupVersionKind& gvk) {
                            api::GoQuote(kScheme)));
 }
 
-bool IsRegistered(const GroupVersionKind& gvk) {
-  return gvk.group == kGroup && (gvk.version == kVersion || gvk.version == kInternalVersion) &&
-         (gvk.kind == kKind || PluginOfArgsKind(gvk.kind));
+bool IsRegistered(const GroupVersionKind& gvk, Versions& versions) {
+  return gvk.group == kGroup && (gvk.kind == kKind || PluginOfArgsKind(gvk.kind)) &&
+         versions.Knows(gvk.version);
 }
 
 std::string StrictError(const std::vector<std::string>& errors) {
   return fmt::format("strict decoding error: {}", fmt::join(errors, ", "));
 }
 
+// Fields of v1 that v1beta3 never got.
+constexpr std::array<TypeField, 2> kNotInV1beta3Fields = {{
+    {"KubeSchedulerConfiguration", "delayCacheUntilActive"},
+    {"KubeSchedulerProfile", "percentageOfNodesToScore"},
+}};
+constexpr std::span<const TypeField> kNotInV1beta3 = kNotInV1beta3Fields;
+
 // Decodes the document into `out`; the strict errors, or why it cannot be decoded at all.
 Result<std::vector<std::string>> DecodeInto(const Document& document, const JsonTree& tree,
                                             const api::TypeInfo& type, void* out) {
-  StrictDecoder decoder;
+  StrictDecoder decoder(document.gvk.version == kOldVersion ? kNotInV1beta3
+                                                            : std::span<const TypeField>());
   decoder.Decode(tree, type, out);
   if (!decoder.Failure().empty()) return Fail(decoder.Failure());
   std::vector<std::string> errors;
@@ -186,14 +210,14 @@ struct ArgsError {
   std::string text;
 };
 
-std::optional<ArgsError> DecodeArgs(PluginConfig& entry) {
+std::optional<ArgsError> DecodeArgs(PluginConfig& entry, Versions& versions) {
   entry.args = NewArgsOf(entry.name);
   if (std::holds_alternative<std::monostate>(entry.args)) return std::nullopt;
   const std::string prefix = fmt::format("decoding args for plugin {}: ", entry.name);
   const GroupVersionKind expected{std::string(kGroup), std::string(kVersion), entry.name + "Args"};
   const auto document = ReadDocument(entry.raw.text, &expected);
   if (!document) return ArgsError{false, prefix + document.error().Message()};
-  if (!IsRegistered(document->gvk)) {
+  if (!IsRegistered(document->gvk, versions)) {
     return ArgsError{false, prefix + NotRegistered(document->gvk).Message()};
   }
   const auto tree = ParseDocument(document->json);
@@ -219,10 +243,11 @@ std::optional<ArgsError> DecodeArgs(PluginConfig& entry) {
 }
 
 // The arguments inside pluginConfig; strict errors are appended.
-Result<void> DecodeNested(KubeSchedulerConfiguration& config, std::vector<std::string>& errors) {
+Result<void> DecodeNested(KubeSchedulerConfiguration& config, Versions& versions,
+                          std::vector<std::string>& errors) {
   for (size_t i = 0; i < config.profiles.size(); ++i) {
     for (size_t j = 0; j < config.profiles[i].plugin_config.size(); ++j) {
-      const auto error = DecodeArgs(config.profiles[i].plugin_config[j]);
+      const auto error = DecodeArgs(config.profiles[i].plugin_config[j], versions);
       if (!error) continue;
       std::string text =
           fmt::format("decoding .profiles[{}].pluginConfig[{}]: {}", i, j, error->text);
@@ -267,44 +292,73 @@ Given WhatIsGiven(const JsonTree& tree) {
   return given;
 }
 
-}  // namespace
-
-Result<KubeSchedulerConfiguration> Decode(std::string_view text, std::string* api_version) {
+Result<AnyVersion> DecodeVersions(std::string_view text, Versions versions) {
   const auto document = ReadDocument(text, nullptr);
   if (!document) return Fail(document.error());
   const GroupVersionKind& gvk = document->gvk;
-  if (!IsRegistered(gvk)) return Fail(NotRegistered(gvk));
+  if (!IsRegistered(gvk, versions)) return Fail(NotRegistered(gvk));
   const auto tree = ParseDocument(document->json);
   if (!tree) return Fail(tree.error());
   const bool is_config = gvk.kind == kKind;
   const bool internal = gvk.version == kInternalVersion;
+  const bool old = gvk.version == kOldVersion;
 
-  KubeSchedulerConfiguration config;
+  AnyVersion out;
   PluginArgs args = NewArgsOf(PluginOfArgsKind(gvk.kind).value_or(""));
   auto errors = internal ? DecodeInternal(*tree)
                 : is_config
-                    ? DecodeInto(*document, *tree, KubeSchedulerConfiguration::Type(), &config)
+                    ? DecodeInto(*document, *tree, KubeSchedulerConfiguration::Type(), &out.config)
                     : DecodeInto(*document, *tree, ArgsType(args), ArgsData(args));
   if (!errors) return Fail(errors.error());
-  if (auto nested = DecodeNested(config, *errors); !nested) return Fail(nested.error());
+  if (auto nested = DecodeNested(out.config, versions, *errors); !nested) {
+    return Fail(nested.error());
+  }
   if (!errors->empty()) return Fail(StrictError(*errors));
   if (!is_config) {
     return Fail(fmt::format("couldn't decode as KubeSchedulerConfiguration, got {}, Kind={}: ",
                             gvk.ApiVersion(), gvk.kind));
   }
-  if (api_version != nullptr) *api_version = gvk.ApiVersion();
-  if (internal) return ZeroConfiguration();
-  MinifyRawArgs(config);
-  SetDefaults(config, WhatIsGiven(*tree));
-  return config;
+  out.api_version = old ? kApiVersion : gvk.ApiVersion();
+  out.deprecated = versions.met_v1beta3;
+  if (internal) {
+    out.config = ZeroConfiguration();
+    return out;
+  }
+  if (old) ConvertV1beta3(out.config, out.changes);
+  MinifyRawArgs(out.config);
+  SetDefaults(out.config, WhatIsGiven(*tree));
+  return out;
+}
+
+Result<AnyVersion> Validated(Result<AnyVersion> decoded) {
+  if (!decoded) return decoded;
+  if (auto valid = Validate(decoded->config, decoded->api_version); !valid) {
+    return Fail(valid.error());
+  }
+  return decoded;
+}
+
+}  // namespace
+
+Result<KubeSchedulerConfiguration> Decode(std::string_view text, std::string* api_version) {
+  auto decoded = DecodeVersions(text, {});
+  if (!decoded) return Fail(std::move(decoded.error()));
+  if (api_version != nullptr) *api_version = std::move(decoded->api_version);
+  return std::move(decoded->config);
 }
 
 Result<KubeSchedulerConfiguration> Load(std::string_view text) {
-  std::string api_version;
-  auto config = Decode(text, &api_version);
-  if (!config) return config;
-  if (auto valid = Validate(*config, api_version); !valid) return Fail(valid.error());
-  return config;
+  auto loaded = Validated(DecodeVersions(text, {}));
+  if (!loaded) return Fail(std::move(loaded.error()));
+  return std::move(loaded->config);
+}
+
+Result<AnyVersion> DecodeAnyVersion(std::string_view text) {
+  return DecodeVersions(text, {.v1beta3 = true});
+}
+
+Result<AnyVersion> LoadAnyVersion(std::string_view text) {
+  return Validated(DecodeAnyVersion(text));
 }
 
 }  // namespace berth::config

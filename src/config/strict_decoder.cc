@@ -218,6 +218,12 @@ void StrictDecoder::Value(const JsonTree& tree, const TypeInfo& type, void* out,
   }
 }
 
+bool StrictDecoder::IsUnknown(const TypeInfo& type, std::string_view field) const {
+  return std::any_of(unknown_.begin(), unknown_.end(), [&](const TypeField& unknown) {
+    return unknown.type == type.name && unknown.field == field;
+  });
+}
+
 void StrictDecoder::Message(const JsonTree& tree, const TypeInfo& type, void* out) {
   std::unordered_set<std::string_view> seen;
   for (const auto& [name, value] : tree.members) Member(name, value, type, out, seen);
@@ -227,7 +233,7 @@ void StrictDecoder::Member(const std::string& name, const JsonTree& tree, const 
                            void* out, std::unordered_set<std::string_view>& seen) {
   const bool type_meta = !type.object_kind.empty() && (name == "kind" || name == "apiVersion");
   const api::NameTable::Entry* entry = type.names.Find(name);
-  if (!type_meta && entry == nullptr) {
+  if (!type_meta && (entry == nullptr || IsUnknown(type, name))) {
     Strict("unknown field", name);
     return;
   }

@@ -3,6 +3,7 @@
 // are collected with their paths. Private to this room.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -13,8 +14,17 @@
 
 namespace berth::config {
 
+// A field of a described type, by the names of both.
+struct TypeField {
+  std::string_view type;
+  std::string_view field;
+};
+
 class StrictDecoder {
  public:
+  // `unknown` are fields to report as if the types did not have them.
+  explicit StrictDecoder(std::span<const TypeField> unknown = {}) : unknown_(unknown) {}
+
   // Fills `out`, which is of `type` and holds its defaults.
   void Decode(const JsonTree& tree, const api::TypeInfo& type, void* out);
 
@@ -38,7 +48,9 @@ class StrictDecoder {
   std::string MismatchText(std::string_view value, std::string_view go_type) const;
   void Mismatch(std::string_view value, std::string_view go_type);
   void Strict(std::string_view what, std::string_view field);
+  bool IsUnknown(const api::TypeInfo& type, std::string_view field) const;
 
+  std::span<const TypeField> unknown_;
   std::string abort_;           // an error that ends decoding at once and hides the others
   std::string first_mismatch_;  // the first value of a wrong type
   std::vector<std::string> strict_errors_;

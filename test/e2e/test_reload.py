@@ -13,10 +13,11 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def write(scheduler, cluster, *profiles):
+def write(scheduler, cluster, *profiles, **fields):
     body = configuration(
         cluster.scheduler_kubeconfig, profiles=[{"schedulerName": name} for name in profiles]
     )
+    body.update(fields)
     fresh = scheduler.config_path.with_suffix(".new")
     fresh.write_text(json.dumps(body))
     fresh.rename(scheduler.config_path)
@@ -63,3 +64,15 @@ def test_a_file_with_a_mistake_is_refused(world, reloaded):
     until("refused", lambda: "was not taken up" in reloaded.log_tail())
     world.pod("first", scheduler="first-profile")
     assert world.bound("first") == node
+
+
+def test_a_file_of_v1beta3_is_taken_up_with_a_warning(world, reloaded):
+    node = world.node("a")
+    world.pod("before", scheduler="first-profile")
+    assert world.bound("before") == node, "it runs"
+    old = "kubescheduler.config.k8s.io/v1beta3"
+    write(reloaded, world.cluster, "first-profile", "old-profile", apiVersion=old)
+    reloaded.child.send_signal(signal.SIGHUP)
+    world.pod("first", scheduler="old-profile")
+    assert world.bound("first") == node
+    assert reloaded.log_tail().count(f"{old} is deprecated") == 1

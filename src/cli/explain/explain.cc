@@ -10,12 +10,12 @@
 #include "api/defaults.h"
 #include "api/json.h"
 #include "api/yaml_writer.h"
+#include "cli/config_file.h"
 #include "cli/explain/client.h"
 #include "cli/explain/text.h"
 #include "cli/flags.h"
 #include "cli/input.h"
 #include "cli/terminal.h"
-#include "files/read.h"
 #include "scheduler/explain/explainer.h"
 #include "scheduler/explain/suggestions.h"
 #include "scheduler/explain/views.h"
@@ -151,17 +151,11 @@ Result<void> ReadInput(const Options& options, Input* input) {
 
 Result<Answer> AskManifests(const Options& options, const std::string& namespace_,
                             const std::string& name) {
-  config::KubeSchedulerConfiguration config = config::Default();
-  if (!options.config.empty()) {
-    const auto text = files::ReadFile(options.config);
-    if (!text) return Fail(text.error());
-    auto loaded = config::Load(*text);
-    if (!loaded) return Fail(loaded.error().In(options.config));
-    config = std::move(*loaded);
-  }
+  const auto config = ReadConfig(options.config, "berth explain");
+  if (!config) return Fail(config.error());
   Input input;
   if (auto ok = ReadInput(options, &input); !ok) return Fail(ok.error());
-  auto profiles = berth::scheduler::ProfileSet::Make(config, input.world.GetCluster());
+  auto profiles = berth::scheduler::ProfileSet::Make(*config, input.world.GetCluster());
   if (!profiles) return Fail(profiles.error());
   explain::Source source;
   source.cluster = &input.world.GetCluster();

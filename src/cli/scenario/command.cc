@@ -10,6 +10,7 @@
 
 #include "api/json.h"
 #include "api/yaml_writer.h"
+#include "cli/config_file.h"
 #include "cli/input.h"
 #include "cli/plugins.h"
 #include "cli/scenario/page.h"
@@ -85,20 +86,12 @@ Result<void> Print(const sim::ScenarioReport& report, const ScenarioCommand& com
 
 }  // namespace
 
-Result<config::KubeSchedulerConfiguration> LoadConfig(const std::string& path) {
-  if (path.empty()) return config::Default();
-  const auto text = files::ReadFile(path);
-  if (!text) return Fail(text.error());
-  auto loaded = config::Load(*text);
-  if (!loaded) return Fail(loaded.error().In(path));
-  return loaded;
-}
-
 Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   auto scenario = LoadScenario(command);
   if (!scenario) return Fail(scenario.error());
-  auto config = LoadConfig(command.config.empty() ? Beside(command.scenario, scenario->config)
-                                                  : command.config);
+  auto config = ReadConfig(
+      command.config.empty() ? Beside(command.scenario, scenario->config) : command.config,
+      "berth simulate");
   if (!config) return Fail(config.error());
   if (!command.html.empty()) {
     // Better told before a long run than after it.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "config/config.h"
 
 namespace berth::cli {
 
@@ -25,8 +24,5 @@ struct ScenarioCommand {
 
 // How many pods are pending at the end.
 Result<int64_t> RunScenarioCommand(const ScenarioCommand& command);
-
-// The defaults when `path` is empty.
-Result<config::KubeSchedulerConfiguration> LoadConfig(const std::string& path);
 
 }  // namespace berth::cli

@@ -20,6 +20,7 @@
 #include "cli/scheduler/version.h"
 #include "config/dra_features.h"
 #include "config/storage_capacity_scoring.h"
+#include "config/v1beta3.h"
 
 namespace berth::cli::scheduler {
 
@@ -334,8 +335,14 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   return options;
 }
 
+// A file is read again whenever it changes: what its owner knows is not said again.
+void WarnOnce(const std::vector<std::string>& warnings, std::set<std::string>& told) {
+  for (const std::string& warning : warnings) {
+    if (told.insert(warning).second) log::WarningLine(warning);
+  }
+}
+
 Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options) {
-  std::string api_version(config::kApiVersion);
   if (options.config_file.empty()) {
     options.config = config::Default();
     ApplyDeprecated(flags, options.config);
@@ -343,14 +350,15 @@ Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options) {
   } else {
     const auto text = ReadWhole(options.config_file);
     if (!text) return Fail(text.error());
-    auto config = config::Decode(*text, &api_version);
-    if (!config) return Fail(std::move(config.error()));
-    ApplyLeaderElection(flags, config->leader_election);
+    auto read = config::DecodeAnyVersion(*text);
+    if (!read) return Fail(std::move(read.error()));
+    WarnOnce(read->Warnings(), options.told);
+    ApplyLeaderElection(flags, read->config.leader_election);
     const auto valid = options.gates.Enabled("StorageCapacityScoring")
-                           ? config::ValidateWithScoring(*config, api_version)
-                           : config::Validate(*config, api_version);
+                           ? config::ValidateWithScoring(read->config, read->api_version)
+                           : config::Validate(read->config, read->api_version);
     if (!valid) return valid;
-    options.config = std::move(*config);
+    options.config = std::move(read->config);
   }
   return ApplyGates(options.gates, options.config);
 }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,7 @@ struct MetricsOptions {
 
 struct SchedulerOptions {
   config::KubeSchedulerConfiguration config;  // defaulted; validated when from a file
+  std::set<std::string> told;                 // warnings about the configuration, already logged
   config::FeatureGates gates;
   std::string master;
   std::string config_file;
@@ -87,7 +89,8 @@ struct SchedulerOptions {
 // on it.
 OrExit<SchedulerOptions> Prepare(const Flags& flags);
 
-// Fills options.config. Deprecated flags count only without --config, leader election flags always.
+// Fills options.config and logs what is deprecated in it. Deprecated flags count only without
+// --config, leader election flags always.
 Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options);
 
 // Refuses cipher suites and TLS versions that do not exist, which kube-scheduler does when it

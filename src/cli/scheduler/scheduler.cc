@@ -19,7 +19,9 @@ int Scheduler(const std::vector<std::string>& args) {
   if (!options) return cmd::Report(options.error());
   const auto reload = [&]() -> Result<config::KubeSchedulerConfiguration> {
     cmd::SchedulerOptions again = *options;
-    if (auto loaded = cmd::LoadConfig(**flags, again); !loaded) return Fail(loaded.error());
+    auto loaded = cmd::LoadConfig(**flags, again);
+    options->told = std::move(again.told);
+    if (!loaded) return Fail(loaded.error());
     return again.config;
   };
   auto process = cmd::Process::Make(*options, reload);

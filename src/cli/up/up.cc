@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "apiserver/cluster.h"
+#include "cli/config_file.h"
 #include "cli/explain/what_if.h"
 #include "cli/flags.h"
 #include "cli/plugins.h"
@@ -309,14 +310,8 @@ Result<int> Run(const UpOptions& options) {
   const auto start = Clock::now();
   const auto speed = ParseSpeed(options.speed);
   if (!speed) return Fail(speed.error());
-  config::KubeSchedulerConfiguration config = config::Default();
-  if (!options.config.empty()) {
-    const auto text = files::ReadFile(options.config);
-    if (!text) return Fail(text.error());
-    auto loaded = config::Load(*text);
-    if (!loaded) return Fail(loaded.error().In(options.config));
-    config = std::move(*loaded);
-  }
+  auto config = ReadConfig(options.config, "berth up");
+  if (!config) return Fail(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth up");
   if (!plugins) return Fail(plugins.error());
   scheduler::StopSignal stop;  // before any thread
@@ -349,7 +344,7 @@ Result<int> Run(const UpOptions& options) {
   up::Decisions decisions;
   std::unique_ptr<SchedulerPart> part;
   if (!options.no_scheduler) {
-    auto made = SchedulerPart::Make(server, token, std::move(config), *plugins, &decisions);
+    auto made = SchedulerPart::Make(server, token, std::move(*config), *plugins, &decisions);
     if (!made) return Fail(made.error());
     part = std::move(*made);
     part->Start();

@@ -1,0 +1,26 @@
+#include "cli/config_file.h"
+
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "config/v1beta3.h"
+#include "files/read.h"
+
+namespace berth::cli {
+
+Result<config::KubeSchedulerConfiguration> ReadConfig(const std::string& path,
+                                                      std::string_view program) {
+  if (path.empty()) return config::Default();
+  const auto text = files::ReadFile(path);
+  if (!text) return Fail(text.error());
+  auto loaded = config::LoadAnyVersion(*text);
+  if (!loaded) return Fail(loaded.error().In(path));
+  for (const std::string& warning : loaded->Warnings()) {
+    fmt::print(stderr, "{}: {}: warning: {}\n", program, path, warning);
+  }
+  return std::move(loaded->config);
+}
+
+}  // namespace berth::cli

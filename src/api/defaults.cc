@@ -23,7 +23,8 @@ constexpr bool kClusterScoped =
     std::is_same_v<T, CSINode> || std::is_same_v<T, CSIDriver> ||
     std::is_same_v<T, VolumeAttachment> || std::is_same_v<T, PriorityClass> ||
     std::is_same_v<T, ResourceSlice> || std::is_same_v<T, DeviceClass> ||
-    std::is_same_v<T, Status> || std::is_same_v<T, UnknownObject>;
+    std::is_same_v<T, DeviceTaintRule> || std::is_same_v<T, Status> ||
+    std::is_same_v<T, UnknownObject>;
 
 template <class T, class V>
 void Default(T& field, V value) {

@@ -26,6 +26,7 @@
 #include "api/meta.h"
 #include "api/policy/pod_disruption_budget.h"
 #include "api/resource/device_class.h"
+#include "api/resource/device_taint_rule.h"
 #include "api/resource/resource_claim.h"
 #include "api/resource/resource_claim_template.h"
 #include "api/resource/resource_slice.h"
@@ -50,12 +51,13 @@ struct UnknownObject {
   bool operator==(const UnknownObject&) const = default;
 };
 
-using Object = std::variant<UnknownObject, Pod, Node, Namespace, Service, ReplicationController,
-                            ReplicaSet, StatefulSet, Deployment, DaemonSet, Job, CronJob,
-                            PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode,
-                            CSIDriver, CSIStorageCapacity, VolumeAttachment, PodDisruptionBudget,
-                            PriorityClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice,
-                            DeviceClass, LimitRange, Lease, Event, Binding, Status>;
+using Object =
+    std::variant<UnknownObject, Pod, Node, Namespace, Service, ReplicationController, ReplicaSet,
+                 StatefulSet, Deployment, DaemonSet, Job, CronJob, PersistentVolume,
+                 PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity,
+                 VolumeAttachment, PodDisruptionBudget, PriorityClass, ResourceClaim,
+                 ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, LimitRange,
+                 Lease, Event, Binding, Status>;
 
 // A kind that has a type of its own in Object.
 struct ObjectKind {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <boost/container/small_vector.hpp>
 
 #include "api/go_text.h"
 #include "api/json_scan.h"
@@ -77,8 +78,33 @@ class Decoder {
   bool MapEntry(const TypeInfo& type, void* value, std::string_view entry);
   void SortedMap(const FieldInfo& field, void* value, std::string_view message);
 
-  std::vector<const FieldInfo*> path_;
+  boost::container::small_vector<const FieldInfo*, 16> path_;
 };
+
+// How many fields in a row, from the reader's on, have its number.
+size_t RunLength(pbf_reader reader) {
+  const auto tag = reader.tag();
+  size_t length = 0;
+  do {
+    ++length;
+    reader.skip();
+  } while (reader.next() && reader.tag() == tag);
+  return length;
+}
+
+// Gives an empty list or map the room that its entries need. Every entry fills it, so that no entry
+// is counted twice.
+void MakeRoom(const TypeInfo& type, void* value, const pbf_reader& reader) {
+  if (type.kind == Kind::kMap) {
+    if (type.map->size(value) == 0) type.map->reserve(value, RunLength(reader));
+    return;
+  }
+  const Kind element = type.element->kind;
+  const bool may_be_packed = element == Kind::kInt32 || element == Kind::kInt64;
+  if (!may_be_packed && type.list->size(value) == 0) {
+    type.list->reserve(value, RunLength(reader));
+  }
+}
 
 void Decoder::Message(const TypeInfo& type, void* value, std::string_view bytes) {
   std::vector<const FieldInfo*> sorted;  // maps that were read as a whole
@@ -91,7 +117,9 @@ void Decoder::Message(const TypeInfo& type, void* value, std::string_view bytes)
     }
     void* member = static_cast<char*>(value) + field->offset;
     path_.push_back(field);
-    if (field->type->kind != Kind::kMap) {
+    const Kind kind = field->type->kind;
+    if (kind == Kind::kMap || kind == Kind::kList) MakeRoom(*field->type, member, reader);
+    if (kind != Kind::kMap) {
       Value(*field->type, member, reader);
     } else {
       const std::string_view entry = reader.get_view();

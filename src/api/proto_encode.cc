@@ -1,3 +1,8 @@
+#include <array>
+#include <string_view>
+
+#include "api/events/event.h"
+#include "api/meta.h"
 #include "api/proto.h"
 #include "api/proto_field.h"
 #include "api/protozero.h"
@@ -13,6 +18,21 @@ const T& As(const void* value) {
   return *static_cast<const T*>(value);
 }
 
+// Fields that are not described and that Kubernetes writes all the same, as empty as berth has
+// them.
+struct BlankField {
+  const TypeInfo* type;
+  size_t number;
+  std::string_view content;
+};
+const std::array<BlankField, 2>& BlankFields() {
+  static const std::array<BlankField, 2> fields = {
+      BlankField{&ObjectMeta::Type(), 4, ""},                                   // selfLink
+      BlankField{&Event::Type(), 12, std::string_view("\x0a\x00\x12\x00", 4)},  // deprecatedSource
+  };
+  return fields;
+}
+
 // Writes into `out`, which its writers also hold: protozero drops a message without content,
 // Kubernetes does not.
 class Encoder {
@@ -21,8 +41,12 @@ class Encoder {
 
   // In the order of the numbers, which is the order Kubernetes writes.
   void Fields(pbf_writer& writer, const TypeInfo& type, const void* value) {
-    for (const int16_t index : type.by_number) {
-      if (index < 0) continue;
+    for (size_t number = 1; number < type.by_number.size(); ++number) {
+      const int16_t index = type.by_number[number];
+      if (index < 0) {
+        Blank(writer, type, number);
+        continue;
+      }
       const FieldInfo& field = type.fields[static_cast<size_t>(index)];
       Value(writer, field.number, *field.type, static_cast<const char*>(value) + field.offset);
     }
@@ -31,6 +55,14 @@ class Encoder {
   void Value(pbf_writer& writer, uint32_t tag, const TypeInfo& type, const void* value);
 
  private:
+  static void Blank(pbf_writer& writer, const TypeInfo& type, size_t number) {
+    for (const BlankField& blank : BlankFields()) {
+      if (blank.type == &type && blank.number == number) {
+        writer.add_message(static_cast<protozero::pbf_tag_type>(number), blank.content);
+      }
+    }
+  }
+
   template <class F>
   void Message(pbf_writer& writer, uint32_t tag, F content) {
     const size_t before = out_.size();
@@ -131,6 +163,9 @@ void Encoder::Value(pbf_writer& writer, uint32_t tag, const TypeInfo& type, cons
 }  // namespace
 
 void EncodeProto(const TypeInfo& type, const void* value, std::string& out) {
+  // What an Event takes: small objects are written without asking for more room on the way.
+  constexpr size_t kRoom = 512;
+  if (out.empty()) out.reserve(kRoom);
   pbf_writer writer(out);
   Encoder(out).Fields(writer, type, value);
 }

@@ -191,7 +191,7 @@ class Engine::Impl final : public queue::QueueHost {
   void WakeAt(Binding& binding, const api::Time& when);
 
   // --- Objects (engine_objects.cc)
-  void Upsert(api::Object object);
+  void Upsert(api::Object&& object);
   void Delete(const api::Object& object);
   bool EventBegan();
   void EventEnded();

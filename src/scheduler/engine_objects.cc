@@ -110,7 +110,7 @@ void Engine::Impl::EventEnded() {
   observer_->EventEnded(handled ? handled_event_.Label() : std::string());
 }
 
-void Engine::Impl::Upsert(api::Object object) {
+void Engine::Impl::Upsert(api::Object&& object) {
   const bool timed = EventBegan();
   std::visit(
       [this]<class T>(T& value) {

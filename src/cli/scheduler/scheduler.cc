@@ -1,6 +1,8 @@
 // `berth scheduler`: see scheduler.h.
 #include "cli/scheduler/scheduler.h"
 
+#include <malloc.h>
+
 #include "cli/scheduler/process.h"
 
 namespace berth::cli {
@@ -8,11 +10,21 @@ namespace {
 
 namespace cmd = scheduler;
 
+// Objects come and go by the thousand. Left to itself the allocator gives memory back to the kernel
+// in steps of 128 KiB and asks for it again a moment later, which was a third of the time that the
+// kernel spent on this process.
+void KeepMemory() {
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_TOP_PAD, 1 << 20);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
 int Failed(const Error& error) { return cmd::Report({.code = 1, .failure = error.Message()}); }
 
 }  // namespace
 
 int Scheduler(const std::vector<std::string>& args) {
+  KeepMemory();
   auto flags = cmd::ParseFlags(args);
   if (!flags) return cmd::Report(flags.error());
   auto options = cmd::Complete(**flags);

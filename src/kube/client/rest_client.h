@@ -18,7 +18,7 @@ struct RestClientOptions {
   float qps = 50;                        // below 0: no limit; 0: client-go's default of 5
   int burst = 100;                       // 0: client-go's default of 10
   Nanoseconds timeout = Nanoseconds(0);  // of requests that set none
-  size_t max_connections = 4;            // at once, besides those of watches
+  size_t max_connections = 2;            // at once, besides those of watches
   size_t pipeline = 1;                   // as in HttpClientOptions
   RequestObserver* observer = nullptr;   // may be null; outlives the client
 };

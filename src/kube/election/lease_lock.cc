@@ -53,9 +53,7 @@ void LeaseLock::Create(const LeaderRecord& record, Done done) {
   lease.metadata.name = name_;
   lease.metadata.namespace_ = namespace_;
   lease.spec = ToSpec(record);
-  auto message = api::MergeProto(kNewObject, lease);
-  Send("POST", NamespacePath(LeaseKind(), namespace_), message ? *message : api::ToProto(lease),
-       std::move(done));
+  Send("POST", NamespacePath(LeaseKind(), namespace_), api::ToProto(lease), std::move(done));
 }
 
 void LeaseLock::Update(const LeaderRecord& record, Done done) {
@@ -93,7 +91,7 @@ Result<void> LeaseLock::Take(const ApiResponse& response) {
   if (!object) return Fail(std::move(object.error()));
   auto* lease = std::get_if<api::Lease>(&*object);
   if (!lease) return Fail("the server answered with a Lease of an unknown version");
-  raw_ = kNewObject;
+  raw_.clear();
   if (IsProtobuf(response.content_type)) {
     auto kept = api::DropManagedFields(api::UnwrapEnvelope(response.body)->raw);
     if (!kept) return Fail(std::move(kept.error()));

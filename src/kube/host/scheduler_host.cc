@@ -113,12 +113,13 @@ class Host final : public SchedulerHost, private ObjectSink {
       }));
     }
   }
-  void Changed(api::Object object) override { Tell(std::move(object)); }
-  void Removed(api::Object object) override { Tell(RemovedObject{std::move(object)}); }
+  void Changed(api::Object&& object) override { Tell(std::move(object)); }
+  void Removed(api::Object&& object) override { Tell(RemovedObject{std::move(object)}); }
 
   // Whatever the loop finds in one go wakes the engine once.
-  void Tell(Input input) {
-    outbox_.push_back(std::move(input));
+  template <class T>
+  void Tell(T&& input) {
+    outbox_.emplace_back(std::forward<T>(input));
     if (outbox_.size() == 1) loop_.Post([this] { mailbox_.PutAll(outbox_); });
   }
 
@@ -128,7 +129,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     bool busy = false;
     while (mailbox_.Take(&inputs, WaitUntil(busy))) {
       engine_->AdvanceTo(clock_.Now());
-      for (Input& input : inputs) Apply(std::move(input));
+      for (Input& input : inputs) Apply(input);
       if (next_engine_) TakeOver();
       busy = scheduling_ && knows_all_ && !next_engine_ && RunCycles();
       SendEffects();
@@ -170,7 +171,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     return true;
   }
 
-  void Apply(Input input) {
+  void Apply(Input& input) {
     std::visit(
         [this]<class T>(T& value) {
           if constexpr (std::is_same_v<T, ReplacedObjects>) {

@@ -39,7 +39,7 @@ struct HttpClientOptions {
   // http://, https:// or socks5:// proxy with optional user:password@; empty: what HTTPS_PROXY,
   // HTTP_PROXY and NO_PROXY say.
   std::string proxy_url = {};
-  size_t max_connections = 4;              // besides the one for streams
+  size_t max_connections = 2;              // besides the one for streams
   size_t max_response_bytes = 1ull << 31;  // of Send
   Nanoseconds connect_timeout = std::chrono::seconds(30);
   bool http2 = true;

@@ -23,6 +23,14 @@ bool IsValueCharacter(char c) {
 
 bool IsTargetCharacter(char c) { return c > 0x20 && c < 0x7f; }
 
+// Looks at all of them, so that many can be looked at at once.
+template <bool (*kIs)(char)>
+bool All(std::string_view text) {
+  bool all = true;
+  for (const char c : text) all &= kIs(c);
+  return all;
+}
+
 }  // namespace
 
 bool AddHeader(Exchange& exchange, std::string_view name, std::string_view value) {
@@ -44,14 +52,14 @@ std::optional<std::string> Malformed(const HttpRequest& request) {
     return fmt::format("net/http: invalid method \"{}\"", request.method);
   }
   const std::string& target = request.target;
-  if (!target.starts_with('/') || !std::all_of(target.begin(), target.end(), IsTargetCharacter)) {
+  if (!target.starts_with('/') || !All<IsTargetCharacter>(target)) {
     return fmt::format("net/http: invalid request target \"{}\"", target);
   }
   for (const Header& header : request.headers) {
     if (!IsToken(header.name)) {
       return fmt::format("net/http: invalid header field name \"{}\"", header.name);
     }
-    if (!std::all_of(header.value.begin(), header.value.end(), IsValueCharacter)) {
+    if (!All<IsValueCharacter>(header.value)) {
       return fmt::format("net/http: invalid header field value for \"{}\"", header.name);
     }
   }

@@ -39,16 +39,6 @@ struct JsonEvent {
   }
 };
 
-Result<api::Object> DecodeMessage(const Kind& kind, std::string_view message) {
-  const api::ObjectKind* row = api::FindObjectKind(kind.api_version, kind.kind);
-  if (!row) return Fail(fmt::format("{} {} is not a known kind", kind.api_version, kind.kind));
-  api::Object object;
-  if (auto ok = api::DecodeProto(row->type(), row->emplace(object), message); !ok) {
-    return Fail(std::move(ok.error()));
-  }
-  return object;
-}
-
 Result<api::ListMeta> DecodeProtoList(const Kind& kind, std::string_view body,
                                       const ItemConsumer& consume, const BadItemConsumer& bad) {
   auto envelope = api::UnwrapEnvelope(body);
@@ -57,12 +47,14 @@ Result<api::ListMeta> DecodeProtoList(const Kind& kind, std::string_view body,
     return Fail(fmt::format("the server answered with a {} where a list of {} was asked for",
                             envelope->kind.substr(0, 64), kind.kind));
   }
+  const api::ObjectKind* row = api::FindObjectKind(kind.api_version, kind.kind);
+  if (!row) return Fail(fmt::format("{} {} is not a known kind", kind.api_version, kind.kind));
+  api::Object object;
   return api::ForEachListItem(envelope->raw, [&](std::string_view item) -> Result<void> {
-    auto object = DecodeMessage(kind, item);
-    if (object) {
-      consume(std::move(*object), item);
+    if (auto ok = api::DecodeProto(row->type(), row->emplace(object), item)) {
+      consume(std::move(object), item);
     } else {
-      bad(object.error());
+      bad(ok.error());
     }
     return {};
   });
@@ -104,26 +96,36 @@ Result<void> CheckKind(const Kind& kind, const WatchEvent& event) {
   return Fail(fmt::format("unexpected watch event object type: {} instead of {}", got, want));
 }
 
-Result<WatchEvent> DecodeProtoEvent(std::string_view bytes) {
+Result<void> DecodeProtoEvent(std::string_view bytes, WatchEvent* event) {
   auto frame = api::DecodeWatchFrame(bytes);
   if (!frame) return Fail(std::move(frame.error()));
   auto type = ParseType(frame->type);
   if (!type) return Fail(std::move(type.error()));
   auto envelope = api::UnwrapEnvelope(frame->object);
   if (!envelope) return Fail(std::move(envelope.error()));
-  auto object = api::DecodeObjectProto(frame->object);
-  if (!object) return Fail(std::move(object.error()));
-  return WatchEvent{*type, std::move(*object), envelope->raw, {}};
+  event->type = *type;
+  event->raw = envelope->raw;
+  event->json.clear();
+  const api::ObjectKind* row = api::FindObjectKind(envelope->api_version, envelope->kind);
+  if (row) return api::DecodeProto(row->type(), row->emplace(event->object), envelope->raw);
+  auto unknown = api::DecodeObjectProto(frame->object);
+  if (!unknown) return Fail(std::move(unknown.error()));
+  event->object = std::move(*unknown);
+  return {};
 }
 
-Result<WatchEvent> DecodeJsonEvent(std::string_view text) {
+Result<void> DecodeJsonEvent(std::string_view text, WatchEvent* event) {
   auto frame = api::FromJson<JsonEvent>(text);
   if (!frame) return Fail(std::move(frame.error()));
   auto type = ParseType(frame->type);
   if (!type) return Fail(std::move(type.error()));
   auto object = api::DecodeObject(frame->object.text);
   if (!object) return Fail(std::move(object.error()));
-  return WatchEvent{*type, std::move(*object), {}, std::move(frame->object.text)};
+  event->type = *type;
+  event->object = std::move(*object);
+  event->raw = {};
+  event->json = std::move(frame->object.text);
+  return {};
 }
 
 }  // namespace
@@ -159,12 +161,11 @@ Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type
                                   : DecodeJsonList(kind, body, consume, bad);
 }
 
-Result<WatchEvent> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
-                                    std::string_view frame) {
-  auto event = IsProtobuf(content_type) ? DecodeProtoEvent(frame) : DecodeJsonEvent(frame);
-  if (!event) return event;
-  if (auto ok = CheckKind(kind, *event); !ok) return Fail(std::move(ok.error()));
-  return event;
+Result<void> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
+                              std::string_view frame, WatchEvent* event) {
+  auto ok =
+      IsProtobuf(content_type) ? DecodeProtoEvent(frame, event) : DecodeJsonEvent(frame, event);
+  return ok ? CheckKind(kind, *event) : ok;
 }
 
 }  // namespace berth::kube

@@ -24,7 +24,7 @@ Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type
 
 // Called for every object of a list that can be decoded; `raw` is its protobuf message, or its JSON
 // when the list is JSON.
-using ItemConsumer = std::function<void(api::Object object, std::string_view raw)>;
+using ItemConsumer = std::function<void(api::Object&& object, std::string_view raw)>;
 // Called for every one that cannot.
 using BadItemConsumer = std::function<void(const Error& error)>;
 
@@ -43,7 +43,8 @@ struct WatchEvent {
   std::string_view raw = {};  // its protobuf message, in the frame; "" for JSON
   std::string json = {};      // its JSON; "" for protobuf
 };
-Result<WatchEvent> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
-                                    std::string_view frame);
+// Into `event`, whatever it held: an object is large, and is not moved about more than it must be.
+Result<void> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
+                              std::string_view frame, WatchEvent* event);
 
 }  // namespace berth::kube

@@ -14,8 +14,8 @@ class ObjectSink {
   virtual ~ObjectSink() = default;
   // All objects of the kind: what is not among them is gone. The first one says the kind is synced.
   virtual void Replaced(std::string_view kind, std::vector<api::Object> objects) = 0;
-  virtual void Changed(api::Object object) = 0;
-  virtual void Removed(api::Object object) = 0;
+  virtual void Changed(api::Object&& object) = 0;
+  virtual void Removed(api::Object&& object) = 0;
 };
 
 }  // namespace berth::kube

@@ -127,7 +127,7 @@ class Reflector::Impl final : public WatchSink {
   void FailList(std::string_view message);
   void ListAbsent();
   void MakeRoom(size_t more);
-  void Collect(api::Object object, std::string_view raw, bool protobuf);
+  void Collect(api::Object&& object, std::string_view raw, bool protobuf);
   void TakeList(api::ListMeta meta);
   void TakeListedJson(const Listing& list);
 
@@ -136,7 +136,7 @@ class Reflector::Impl final : public WatchSink {
   void OnWatchEnded();
   void OnWatchOverdue();
   void OnWatchError(const api::Status& status);
-  void Take(WatchEvent event);
+  void Take(WatchEvent&& event);
   void KeepRaw(const api::ObjectMeta& meta, std::string_view raw);
   // The watch is over; what follows is up to the caller.
   void EndWatch() {
@@ -203,7 +203,7 @@ void Reflector::Impl::OnPage(const ApiResponse& response, bool first) {
   MakeRoom(CountListItems(response.content_type, response.body));
   auto meta = DecodeList(
       kind_, response.content_type, response.body,
-      [&](api::Object object, std::string_view raw) {
+      [&](api::Object&& object, std::string_view raw) {
         Collect(std::move(object), raw, IsProtobuf(response.content_type));
       },
       [&](const Error& error) {
@@ -261,7 +261,7 @@ void Reflector::Impl::MakeRoom(size_t more) {
   if (needed > objects.capacity()) objects.reserve(std::max(needed, 2 * objects.capacity()));
 }
 
-void Reflector::Impl::Collect(api::Object object, std::string_view raw, bool protobuf) {
+void Reflector::Impl::Collect(api::Object&& object, std::string_view raw, bool protobuf) {
   const api::ObjectMeta* meta = api::MetadataOf(object);
   if (KeepsJson()) listing_.json.emplace_back(protobuf ? std::string_view() : raw);
   if (raw_ && meta && protobuf) {
@@ -318,19 +318,19 @@ void Reflector::Impl::Watch() {
 
 void Reflector::Impl::OnFrame(std::string_view frame) {
   if (!running_) return;
-  auto event = DecodeWatchEvent(kind_, content_type_, frame);
-  if (!event) {
-    log::Error(event.error().Message(), "Unable to understand watch event", {{"type", type_}});
+  WatchEvent event;
+  if (auto ok = DecodeWatchEvent(kind_, content_type_, frame, &event); !ok) {
+    log::Error(ok.error().Message(), "Unable to understand watch event", {{"type", type_}});
     return;
   }
-  if (event->type == WatchEvent::Type::kError) {
-    return OnWatchError(std::get<api::Status>(event->object));
+  if (event.type == WatchEvent::Type::kError) {
+    return OnWatchError(std::get<api::Status>(event.object));
   }
   ++watch_events_;
-  Take(std::move(*event));
+  Take(std::move(event));
 }
 
-void Reflector::Impl::Take(WatchEvent event) {
+void Reflector::Impl::Take(WatchEvent&& event) {
   const api::ObjectMeta& meta = *api::MetadataOf(event.object);
   if (!meta.resource_version.empty()) version_ = meta.resource_version;
   switch (event.type) {

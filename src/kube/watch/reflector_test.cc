@@ -30,8 +30,8 @@ class Recorder final : public ObjectSink {
     for (const api::Object& object : objects) line += " " + api::MetadataOf(object)->name;
     lines.push_back(line);
   }
-  void Changed(api::Object object) override { Add("+ ", object); }
-  void Removed(api::Object object) override { Add("- ", object); }
+  void Changed(api::Object&& object) override { Add("+ ", object); }
+  void Removed(api::Object&& object) override { Add("- ", object); }
 
   std::vector<std::string> lines;
 

@@ -7,7 +7,7 @@
 #include "api/core/reference.h"
 #include "api/go_text.h"
 #include "api/json.h"
-#include "api/proto_merge.h"
+#include "api/proto.h"
 #include "kube/client/api_client.h"
 
 namespace berth::kube {
@@ -109,9 +109,7 @@ std::string BindingBody(const scheduler::BindPod& bind, std::string_view content
   binding.target.kind = "Node";
   binding.target.name = bind.node;
   if (content_type == kJson) return api::ToJson(binding);
-  auto message = api::MergeProto(kNewObject, binding);
-  return api::WrapEnvelope(api::Binding::kApiVersion, api::Binding::kKind,
-                           message ? *message : api::ToProto(binding));
+  return api::WrapEnvelope(api::Binding::kApiVersion, api::Binding::kKind, api::ToProto(binding));
 }
 
 std::string DeleteBody(std::string_view content_type) {

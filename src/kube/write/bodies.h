@@ -19,8 +19,4 @@ std::string DeleteBody(std::string_view content_type);
 // it wants. Nothing when they are the same.
 std::optional<std::string> StatusPatch(const scheduler::PatchPodStatus& patch);
 
-// Bytes to merge into (api::MergeProto) so that an object berth creates is encoded as Kubernetes'
-// own: with the empty metadata.selfLink, which is not described.
-inline constexpr std::string_view kNewObject("\x0a\x02\x22\x00", 4);
-
 }  // namespace berth::kube

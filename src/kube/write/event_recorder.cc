@@ -8,7 +8,7 @@
 
 #include "api/go_text.h"
 #include "api/json.h"
-#include "api/proto_merge.h"
+#include "api/proto.h"
 #include "kube/kinds.h"
 #include "kube/watch/backoff.h"
 #include "kube/write/bodies.h"
@@ -32,14 +32,10 @@ constexpr std::string_view kDefaultNamespace = "default";
 constexpr std::string_view kLeaderElectionComponent = "default-scheduler";
 constexpr Kind kCoreEvents{"Event", "v1", "events"};
 
-// metadata.selfLink and deprecatedSource, empty: fields of a new Event that are not described.
-constexpr std::string_view kNewEvent("\x0a\x02\x22\x00\x62\x04\x0a\x00\x12\x00", 10);
-
 template <class T>
-std::string Encode(const T& object, std::string_view undescribed, std::string_view content_type) {
+std::string Encode(const T& object, std::string_view content_type) {
   if (content_type == kJson) return api::ToJson(object);
-  auto message = api::MergeProto(undescribed, object);
-  return api::WrapEnvelope(T::kApiVersion, T::kKind, message ? *message : api::ToProto(object));
+  return api::WrapEnvelope(T::kApiVersion, T::kKind, api::ToProto(object));
 }
 
 api::ObjectReference ReferenceTo(const scheduler::PodRef& pod) {
@@ -233,7 +229,7 @@ void EventRecorder::Impl::RecordInCore(CoreEvent event) {
   if (action == CoreCorrelator::Action::kSkip) return;
   EventWrite write;
   write.collection = NamespacePath(kCoreEvents, event.metadata.namespace_);
-  write.object = Encode(event, kNewObject, client_.ContentType());
+  write.object = Encode(event, client_.ContentType());
   write.name = event.metadata.name;
   if (action == CoreCorrelator::Action::kCount) write.patch = CountPatch(event);
   writer_.Write(std::move(write));
@@ -279,7 +275,7 @@ void EventRecorder::Impl::RecordInEvents(const scheduler::RecordEvent& event,
 bool EventRecorder::Impl::WriteEvent(const std::string& key, EventSeriesCache::Entry& entry) {
   EventWrite write;
   write.collection = NamespacePath(*FindKind("Event"), entry.event.metadata.namespace_);
-  write.object = Encode(entry.event, kNewEvent, client_.ContentType());
+  write.object = Encode(entry.event, client_.ContentType());
   write.name = entry.event.metadata.name;
   if (entry.event.series) write.patch = SeriesPatch(*entry.event.series);
   write.done = [this, key](bool) { OnWritten(key); };
@@ -320,7 +316,7 @@ void EventRecorder::Impl::RefreshSeries() {
 void EventRecorder::Impl::WriteSeriesOnce(const api::Event& event, std::function<void(bool)> done) {
   EventWrite write;
   write.collection = NamespacePath(*FindKind("Event"), event.metadata.namespace_);
-  write.object = Encode(event, kNewEvent, client_.ContentType());
+  write.object = Encode(event, client_.ContentType());
   write.name = event.metadata.name;
   write.patch = SeriesPatch(*event.series);
   write.once = true;

@@ -242,6 +242,12 @@ uint32_t SchedulerMetrics::NextWeight(uint32_t& seen) {
   return kSampling;
 }
 
+uint32_t SchedulerMetrics::NextPluginsWeight() {
+  const uint32_t number = plugin_cycles_++;
+  if (number < kTimedPlugins) return 1;
+  return (number - kTimedPlugins) % kPluginsThinning == 0 ? kPluginsThinning : 0;
+}
+
 bool SchedulerMetrics::Begin(Timer& timer, uint32_t& seen) {
   timer.weight = NextWeight(seen);
   if (timer.weight == 0) return false;
@@ -277,12 +283,14 @@ scheduler::CycleInterest SchedulerMetrics::CycleBegan(const cluster::Pod&, std::
   cycle_.weight = NextWeight(cycles_);
   if (time_next_) cycle_.weight = std::max<uint32_t>(cycle_.weight, 1);
   time_next_ = false;
-  plugins_ = false;
+  plugins_weight_ = 0;
   if (cycle_.weight == 0) return {};
-  plugins_ = cycle_.weight == 1 && timed_cycles_++ % kPluginsSampling == 0;
+  if (cycle_.weight == 1 && timed_cycles_++ % kPluginsSampling == 0) {
+    plugins_weight_ = NextPluginsWeight();
+  }
   steps_weight_ = cycle_.weight;
   cycle_.began_ns = Now();
-  return {.points = true, .plugins = plugins_};
+  return {.points = true, .plugins = plugins_weight_ != 0};
 }
 
 void SchedulerMetrics::AlgorithmEnded() {
@@ -338,7 +346,7 @@ void SchedulerMetrics::PluginBegan() { plugin_began_ns_ = Now(); }
 
 void SchedulerMetrics::PluginEnded(Point point, std::string_view plugin, Code code) {
   plugin_duration_.Of({plugin, framework::PointName(point), framework::CodeName(code)})
-      .OwnObserve(Since(plugin_began_ns_));
+      .OwnObserve(Since(plugin_began_ns_), plugins_weight_);
 }
 
 void SchedulerMetrics::CountAttempt(std::string_view result, std::string_view profile,
@@ -354,7 +362,8 @@ void SchedulerMetrics::Attempted(const cluster::Pod& pod, Outcome outcome, std::
   // What was decided counts as scheduled only once it is bound.
   if (outcome == Outcome::kScheduled) {
     if (cycle_.weight != 0) {
-      binding_since_[pod.uid] = {.cycle = cycle_, .profile = profile_, .plugins = plugins_};
+      binding_since_[pod.uid] = {
+          .cycle = cycle_, .profile = profile_, .plugins_weight = plugins_weight_};
     }
     cycle_.weight = 0;
     return;
@@ -388,8 +397,8 @@ void SchedulerMetrics::BindingPointEnded(const scheduler::PodRef& pod, Point poi
   const std::string_view name = framework::PointName(point);
   const std::string_view status = framework::CodeName(code);
   PointSeries(point, code, bind.profile).OwnObserve(took, bind.cycle.weight);
-  if (bind.plugins && !plugin.empty()) {
-    plugin_duration_.Of({plugin, name, status}).OwnObserve(took);
+  if (bind.plugins_weight != 0 && !plugin.empty()) {
+    plugin_duration_.Of({plugin, name, status}).OwnObserve(took, bind.plugins_weight);
   }
 }
 
@@ -480,6 +489,7 @@ void SchedulerMetrics::Refresh(const scheduler::Engine& engine) {
   RefreshCalls(engine);
   ForgetOld();
   cycles_ = 0;
+  plugin_cycles_ = 0;
   hints_ = 0;
   events_ = 0;
   pre_enqueues_ = 0;

@@ -8,7 +8,9 @@
 // then every kSampling-th, which counts for kSampling. In a cluster that binds a few pods a second
 // every duration is exact; in one that binds thousands the counts of durations are estimates.
 // Counters (attempts, incoming pods, evaluations) are always exact. Of the cycles that are timed
-// one by one, one in ten times single plugins, as in kube-scheduler.
+// one by one, one in ten times single plugins, as in kube-scheduler; a cycle that does has to look
+// at all nodes, so after the first kTimedPlugins of them only every kPluginsThinning-th, which
+// counts for kPluginsThinning.
 #pragma once
 
 #include <array>
@@ -39,6 +41,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   static constexpr uint32_t kTimedCycles = 1024;
   static constexpr uint32_t kSampling = 64;
   static constexpr uint32_t kPluginsSampling = 10;
+  static constexpr uint32_t kTimedPlugins = 16;
+  static constexpr uint32_t kPluginsThinning = 16;
 
   // `registry` outlives the metrics.
   SchedulerMetrics(Registry& registry, const SchedulerMetricsOptions& options);
@@ -106,7 +110,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     Timer cycle;
     int64_t point_began_ns = 0;
     uint8_t profile = 0;
-    bool plugins = false;
+    uint32_t plugins_weight = 0;
     scheduler::PointTimes times = {};
   };
   struct Families;
@@ -128,6 +132,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void CountCalls(const framework::Cycle& cycle, std::vector<framework::PluginCalls>& before);
   // The next of a run of equal things: how much it counts for, 0: it is not timed.
   static uint32_t NextWeight(uint32_t& seen);
+  uint32_t NextPluginsWeight();
 
   SchedulerMetrics(const Families& families, const SchedulerMetricsOptions& options);
   static Families MakeFamilies(Registry& registry, const SchedulerMetricsOptions& options);
@@ -178,7 +183,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   uint32_t pre_enqueues_ = 0;
   uint32_t timed_cycles_ = 0;
   bool time_next_ = false;
-  bool plugins_ = false;  // the cycle that runs times single plugins
+  uint32_t plugins_weight_ = 0;  // not 0: the cycle that runs times single plugins
+  uint32_t plugin_cycles_ = 0;   // that would, since the last scrape
   Timer cycle_;
   int64_t point_began_ns_ = 0;
   int64_t plugin_began_ns_ = 0;

@@ -193,6 +193,22 @@ TEST_F(SchedulerMetricsTest, OneTimedCycleInTenTimesPlugins) {
   EXPECT_EQ(plugins, 10);
 }
 
+TEST_F(SchedulerMetricsTest, BusyMinutesTimeFewerPluginsWhichCountForMore) {
+  constexpr uint32_t kMany = 3 * SchedulerMetrics::kPluginsThinning;
+  constexpr uint32_t kAll = SchedulerMetrics::kTimedPlugins + kMany;
+  uint32_t timed = 0;
+  for (uint32_t i = 0; i < kAll * SchedulerMetrics::kPluginsSampling; ++i) {
+    if (!metrics_.CycleBegan(pod_, "p", 0).plugins) continue;
+    ++timed;
+    metrics_.PluginBegan();
+    metrics_.PluginEnded(Point::kFilter, "NodeAffinity", Code::kSuccess);
+  }
+  EXPECT_EQ(timed, SchedulerMetrics::kTimedPlugins + 3);
+  EXPECT_THAT(Text(), HasSubstr("scheduler_plugin_execution_duration_seconds_count{extension_point="
+                                "\"Filter\",plugin=\"NodeAffinity\",status=\"Success\"} " +
+                                std::to_string(kAll) + "\n"));
+}
+
 TEST_F(SchedulerMetricsTest, ManyCyclesBetweenScrapesAreSampledAndWeighted) {
   constexpr uint32_t kCycles = SchedulerMetrics::kTimedCycles + 10 * SchedulerMetrics::kSampling;
   for (uint32_t i = 0; i < kCycles; ++i) {

@@ -82,6 +82,15 @@ TEST(ProtoEncode, SameBytesAsTheGoTypes) {
   }
 }
 
+TEST(ProtoEncode, EmptyFieldsThatAreNotDescribedAreWritten) {
+  auto binding = DecodeObjectProto(ReadTestData("binding.pb"));
+  ASSERT_TRUE(binding);
+  EXPECT_EQ(Reencode(*binding), ReadTestData("binding.pb")) << "metadata.selfLink";
+  const std::string event = ToProto(Event());
+  EXPECT_NE(event.find(std::string("\x62\x04\x0a\x00\x12\x00", 6)), std::string::npos)
+      << "deprecatedSource";
+}
+
 TEST(ProtoEncode, AnEmptyMessageIsNotAnAbsentOne) {
   PodAffinityTerm term;
   term.namespace_selector.emplace();
@@ -118,6 +127,18 @@ TEST(ProtoDecode, HandWrittenBytes) {
   EXPECT_EQ(decoded->name, "a");
   EXPECT_THAT(decoded->labels, ElementsAre(Pair("b", "2"), Pair("z", "3")))
       << "any order, the last of equal keys";
+}
+
+TEST(ProtoDecode, EntriesOfAListNeedNotStandTogether) {
+  // finalizers "a", name "n", finalizers "b" and "c"
+  auto decoded = FromProto<ObjectMeta>(
+      "\x72\x01"
+      "a\x0a\x01n\x72\x01"
+      "b\x72\x01"
+      "c");
+  ASSERT_TRUE(decoded) << decoded.error().Message();
+  EXPECT_EQ(decoded->name, "n");
+  EXPECT_THAT(decoded->finalizers, ElementsAre("a", "b", "c"));
 }
 
 TEST(ProtoDecode, EveryTruncationIsAnErrorOrAValue) {

@@ -1,20 +1,23 @@
 #include "kube/http/protocol.h"
 
-#include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
 namespace berth::kube {
 namespace {
 
-bool IsTokenCharacter(char c) {
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
-  return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
+constexpr std::array<bool, 256> kTokenCharacters = [] {
+  std::array<bool, 256> is{};
+  for (char c = 'a'; c <= 'z'; ++c) is[static_cast<unsigned char>(c)] = true;
+  for (char c = 'A'; c <= 'Z'; ++c) is[static_cast<unsigned char>(c)] = true;
+  for (char c = '0'; c <= '9'; ++c) is[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~")) is[static_cast<unsigned char>(c)] = true;
+  return is;
+}();
 
-bool IsToken(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenCharacter);
-}
+bool IsTokenCharacter(char c) { return kTokenCharacters[static_cast<unsigned char>(c)]; }
 
 bool IsValueCharacter(char c) {
   const auto u = static_cast<unsigned char>(c);
@@ -30,6 +33,8 @@ bool All(std::string_view text) {
   for (const char c : text) all &= kIs(c);
   return all;
 }
+
+bool IsToken(std::string_view text) { return !text.empty() && All<IsTokenCharacter>(text); }
 
 }  // namespace
 

@@ -121,7 +121,9 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
   ResetSets(cluster, decision);
   if (!goes_on) return;
   framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
-  const bool found = FindNominated(cycle, cluster, decision) || FindNodes(cycle, cluster, decision);
+  const auto find = score_always ? &Algorithm::FindNodes : &Algorithm::FindLast;
+  const bool found =
+      FindNominated(cycle, cluster, decision) || (this->*find)(cycle, cluster, decision);
   filter.End(decision->error.empty() ? Code::kSuccess : Code::kError);
   if (found && Score(cycle, decision, score_always)) Choose(cycle, decision);
 }
@@ -139,10 +141,27 @@ bool Algorithm::Begin(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* 
 }
 
 bool Algorithm::FindNodes(Cycle& cycle, Cluster& cluster, Decision* decision) {
+  NoteAbsent(cycle, decision);
+  return FindLast(cycle, cluster, decision);
+}
+
+// As FindNodes, when nobody is asked about the nodes that were found, and nobody asks about others.
+bool Algorithm::FindLast(Cycle& cycle, Cluster& cluster, Decision* decision) {
   Search(cycle, cluster, decision);
   if (!decision->error.empty()) return false;
-  if (decision->feasible_count == 0) NoneLeft(cycle, decision);
+  if (decision->feasible_count == 0) {
+    NoteAbsent(cycle, decision);
+    NoneLeft(cycle, decision);
+  }
   return decision->feasible_count > 0;
+}
+
+// Why nodes were not looked at: those PreFilter left out.
+void Algorithm::NoteAbsent(const Cycle& cycle, Decision* decision) {
+  framework::Diagnosis& diagnosis = decision->diagnosis;
+  if (cycle.restriction().all_nodes || !diagnosis.absent.Ok()) return;
+  diagnosis.absent = framework::Status::Unresolvable(fmt::format(
+      "node(s) didn't satisfy plugin(s) [{}]", fmt::join(diagnosis.unschedulable_plugins, " ")));
 }
 
 void Algorithm::NoneLeft(Cycle& cycle, Decision* decision) {
@@ -271,11 +290,11 @@ bool Algorithm::FindNominated(Cycle& cycle, Cluster& cluster, Decision* decision
 void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
   framework::Diagnosis& diagnosis = decision->diagnosis;
   const framework::PreFilterResult& restriction = cycle.restriction();
-  size_t candidates = cluster.NodeCount();
-  if (!restriction.all_nodes) {
-    candidates = restriction.nodes.size();
-    diagnosis.absent = framework::Status::Unresolvable(fmt::format(
-        "node(s) didn't satisfy plugin(s) [{}]", fmt::join(diagnosis.unschedulable_plugins, " ")));
+  const size_t candidates = restriction.all_nodes ? cluster.NodeCount() : restriction.nodes.size();
+  const bool nominated = !cycle.context().pod.nominated_node_name.empty();  // and refused
+  if (!restriction.all_nodes && candidates == 1 && !nominated) {
+    SearchOne(cycle, cluster, restriction.nodes.front(), decision);
+    return;
   }
   const size_t evaluated_before = decision->evaluated_nodes;
   const size_t wanted = NodesToFind(cycle, candidates);
@@ -290,13 +309,8 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
       for (const NodeIndex n : restriction.nodes) candidates_.Insert(n);
     }
     decision->feasible = candidates_;
-    size_t first_word = 0;
-    size_t end_word = candidates_.Words().size();
-    if (restriction.nodes.size() == 1) {  // a daemon's: no need to walk the rest
-      first_word = restriction.nodes.front() / NodeSet::kWordBits;
-      end_word = first_word + 1;
-    }
-    framework::FilterWithNominated(cycle, cluster, decision->feasible, first_word, end_word);
+    framework::FilterWithNominated(cycle, cluster, decision->feasible, 0,
+                                   candidates_.Words().size());
     decision->feasible_count = CountOf(decision->feasible);
     decision->evaluated_nodes += candidates;
     const auto feasible = decision->feasible.Words();
@@ -309,6 +323,22 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
   RejectedBy rejected_by{};
   decision->error = FirstError(cycle, diagnosis.rejected, &rejected_by);
   cycle.CountFilters(decision->evaluated_nodes - evaluated_before, rejected_by);
+}
+
+// A daemon's search, which need not walk over all the others.
+void Algorithm::SearchOne(Cycle& cycle, Cluster& cluster, NodeIndex n, Decision* decision) {
+  const size_t word = n / NodeSet::kWordBits;
+  decision->feasible.Insert(n);
+  framework::FilterWithNominated(cycle, cluster, decision->feasible, word, word + 1);
+  decision->feasible_count = decision->feasible.Contains(n) ? 1 : 0;
+  ++decision->evaluated_nodes;
+  next_start_ = (next_start_ + 1) % cluster.NodeCount();
+  RejectedBy rejected_by{};
+  if (decision->feasible_count == 0) {
+    decision->diagnosis.rejected.Insert(n);
+    decision->error = FirstError(cycle, decision->diagnosis.rejected, &rejected_by);
+  }
+  cycle.CountFilters(1, rejected_by);
 }
 
 size_t Algorithm::NodesToFind(const Cycle& cycle, size_t candidates) const {

@@ -62,8 +62,8 @@ class Algorithm {
   explicit Algorithm(const AlgorithmOptions& options) : options_(options), random_(options.seed) {}
 
   // Decides about `pod` on `cycle`, which belongs to the pod's profile. `decision` is reused from
-  // call to call. `score_always`: give scores even if there is only one feasible node (for reports;
-  // the answer is the same).
+  // call to call. `score_always`: give scores even if there is only one feasible node, and say why
+  // nodes were left out even if some fit (for reports; the answer is the same).
   void Schedule(framework::Cycle& cycle, cluster::Cluster& cluster, const cluster::Pod& pod,
                 Decision* decision, bool score_always = false);
 
@@ -88,7 +88,11 @@ class Algorithm {
   bool RunPreFilter(framework::Cycle& cycle, Decision* decision);
   bool TryClass(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void NothingFits(framework::Cycle& cycle, const cluster::Cluster& cluster, Decision* decision);
+  bool FindLast(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  static void NoteAbsent(const framework::Cycle& cycle, Decision* decision);
   void Search(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  void SearchOne(framework::Cycle& cycle, cluster::Cluster& cluster, cluster::NodeIndex n,
+                 Decision* decision);
   void SearchInOrder(framework::Cycle& cycle, cluster::Cluster& cluster, size_t wanted,
                      Decision* decision);
   size_t NodesToFind(const framework::Cycle& cycle, size_t candidates) const;

@@ -31,6 +31,11 @@ constexpr std::array kWatched{
     Kind{"DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
 };
 
+// Where device taints are followed.
+constexpr std::array kTaintRules{
+    Kind{"DeviceTaintRule", "resource.k8s.io/v1alpha3", "devicetaintrules", false},
+};
+
 constexpr std::array kWritten{
     Kind{"Lease", "coordination.k8s.io/v1", "leases"},
     Kind{"Event", "events.k8s.io/v1", "events"},
@@ -72,6 +77,7 @@ std::string Root(const Kind& kind) {
 }  // namespace
 
 std::span<const Kind> WatchedKinds() { return kWatched; }
+std::span<const Kind> WatchedForTaints() { return kTaintRules; }
 
 const Kind* FindKind(std::string_view kind) {
   const auto is = [&](const Kind& row) { return row.kind == kind; };

@@ -17,6 +17,8 @@ struct Kind {
 
 // The 18 kinds that are listed and watched.
 std::span<const Kind> WatchedKinds();
+// One more with the feature gate DRADeviceTaints.
+std::span<const Kind> WatchedForTaints();
 // Null for a kind not in any table (watched kinds, Lease, Event, Binding).
 const Kind* FindKind(std::string_view kind);
 

@@ -14,6 +14,7 @@
 #include "cli/scheduler/stop_signal.h"
 #include "cli/scheduler/version.h"
 #include "cli/worker_pool.h"
+#include "config/dra_features.h"
 #include "kube/client/rest_client.h"
 #include "kube/election/leader_elector.h"
 #include "kube/host/cache_debugger.h"
@@ -162,6 +163,7 @@ class RunningProcess final : public Process {
     host.engine.extra_plugins = plugins_.extra;
     host.host_name = host_name_;
     host.devices = options_.gates.Enabled("DynamicResourceAllocation");
+    host.features = config::DraFeaturesOf(options_.gates);
     host.make_http_client = [this](kube::HttpClientOptions http) {
       return kube::MakeHttpClient(*loop_, std::move(http));
     };

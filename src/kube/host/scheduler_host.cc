@@ -1,6 +1,7 @@
 // SchedulerHost: see scheduler_host.h.
 #include "kube/host/scheduler_host.h"
 
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -8,6 +9,7 @@
 #include "kube/host/engine_clock.h"
 #include "kube/host/mailbox.h"
 #include "kube/watch/reflector.h"
+#include "kube/watch/taint_sink.h"
 #include "kube/write/effect_runner.h"
 #include "log/log.h"
 
@@ -29,10 +31,17 @@ class Host final : public SchedulerHost, private ObjectSink {
                 [this](scheduler::EffectResult result) { Tell(std::move(result)); }),
         extenders_(loop, raw_, options_.make_http_client,
                    [this](scheduler::EffectResult result) { Tell(std::move(result)); }) {
-    ObjectSink& sink = *this;
-    for (const Kind& kind : WatchedKinds()) {
-      if (!options_.devices && kind.api_version.starts_with("resource.k8s.io/")) continue;
+    const bool taints = options_.devices && options_.features.taints;
+    if (taints) taints_.emplace(*this);
+    ObjectSink& sink = taints ? static_cast<ObjectSink&>(*taints_) : *this;
+    const auto watch = [&](const Kind& kind) {
       reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_));
+    };
+    for (const Kind& kind : WatchedKinds()) {
+      if (options_.devices || !kind.api_version.starts_with("resource.k8s.io/")) watch(kind);
+    }
+    if (taints) {
+      for (const Kind& kind : WatchedForTaints()) watch(kind);
     }
   }
   ~Host() override { Stop(); }
@@ -214,6 +223,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   EventRecorder events_;
   EffectRunner runner_;
   ExtenderCaller extenders_;
+  std::optional<TaintSink> taints_;
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   std::set<std::string_view> listed_;  // kinds
   std::vector<Input> outbox_;          // for the mailbox

@@ -34,8 +34,9 @@ namespace berth::kube {
 struct SchedulerHostOptions {
   config::KubeSchedulerConfiguration config;
   scheduler::EngineOptions engine;
-  std::string host_name;  // for events
-  bool devices = true;    // watch resource claims, slices and device classes
+  std::string host_name;              // for events
+  bool devices = true;                // watch resource claims, slices and device classes
+  config::DraFeatures features = {};  // of devices
   // For calls to extenders, on the host's loop. Without it configurations with extenders are
   // refused.
   HttpClientFactory make_http_client;

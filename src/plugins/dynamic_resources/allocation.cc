@@ -4,6 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "plugins/dynamic_resources/capacity.h"
+
 namespace berth::plugins::dynamic_resources {
 namespace {
 
@@ -104,11 +108,16 @@ Result<api::Box<api::NodeSelector>> MakeNodeSelector(const Inventory& inventory,
   api::NodeSelectorTerm term;
   for (const Search::Found& found : devices) {
     const api::ResourceSliceSpec& slice = inventory.SliceObject(found.slot).spec;
-    if (slice.node_name || inventory.DeviceAt(found.slot).binds_to_node.value_or(false)) {
+    const api::Device& device = inventory.DeviceAt(found.slot);
+    const bool by_device = slice.per_device_node_selection.value_or(false);
+    const bool local =
+        by_device ? static_cast<bool>(device.node_name) : slice.node_name.has_value();
+    if (local || device.binds_to_node.value_or(false)) {
       return api::Box<api::NodeSelector>(OnlyNode(node_name));
     }
-    if (!slice.node_selector || slice.node_selector->node_selector_terms.empty()) continue;
-    const std::vector<api::NodeSelectorTerm>& terms = slice.node_selector->node_selector_terms;
+    const auto& selector = by_device ? device.node_selector : slice.node_selector;
+    if (!selector || selector->node_selector_terms.empty()) continue;
+    const std::vector<api::NodeSelectorTerm>& terms = selector->node_selector_terms;
     if (terms.size() > 1) {
       return Fail("unsupported ResourceSlice.NodeSelector with " + std::to_string(terms.size()) +
                   " terms");
@@ -122,6 +131,26 @@ Result<api::Box<api::NodeSelector>> MakeNodeSelector(const Inventory& inventory,
   api::NodeSelector selector;
   selector.node_selector_terms.push_back(std::move(term));
   return api::Box<api::NodeSelector>(std::move(selector));
+}
+
+uint64_t Hash(std::string_view text, uint64_t seed) {
+  uint64_t hash = 0xcbf29ce484222325 ^ seed;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  hash ^= hash >> 32;
+  hash *= 0xd6e8feb86659fd93;
+  return hash ^ hash >> 32;
+}
+
+// A UUID (version 8) for one share of a device: no other allocation has it, as it is made from the
+// claim's uid and version. Not random, so that equal runs do equal things.
+std::string MakeShareId(const api::ResourceClaim& claim, size_t index) {
+  const std::string text = claim.metadata.uid + "/" + claim.metadata.namespace_ + "/" +
+                           claim.metadata.name + "/" + claim.metadata.resource_version + "/" +
+                           std::to_string(index);
+  const uint64_t high = (Hash(text, 1) & ~uint64_t{0xf000}) | 0x8000;
+  const uint64_t low = (Hash(text, 2) & ~(uint64_t{3} << 62)) | uint64_t{2} << 62;
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, high >> 16 & 0xffff,
+                     high & 0xffff, low >> 48, low & 0xffffffffffff);
 }
 
 }  // namespace
@@ -140,6 +169,10 @@ Result<api::AllocationResult> MakeAllocation(const Inventory& inventory, const P
     device.pool = slice.pool.name;
     device.device = inventory.DeviceAt(found.slot).name;
     if (request.admin_access) device.admin_access = true;
+    if (plan.features.consumable_capacity && IsShared(inventory.DeviceAt(found.slot))) {
+      device.share_id = MakeShareId(*planned.claim, result.devices.results.size());
+      device.consumed_capacity = ConsumedCapacity(inventory.DeviceAt(found.slot), request.capacity);
+    }
     result.devices.results.push_back(std::move(device));
   }
   AddClassConfig(planned, search, claim, &result);

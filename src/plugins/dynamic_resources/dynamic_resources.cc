@@ -106,8 +106,13 @@ struct DynamicResources::State final : PluginState {
   }
 };
 
-DynamicResources::DynamicResources(cluster::Cluster& cluster, int64_t max_steps)
-    : cluster_(cluster), max_steps_(max_steps) {}
+DynamicResources::DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
+                                   const config::DraFeatures& features)
+    : cluster_(cluster),
+      max_steps_(max_steps),
+      features_(features),
+      inventory_(features.consumable_capacity),
+      pools_(features.partitionable) {}
 DynamicResources::~DynamicResources() = default;
 
 std::unique_ptr<PluginState> DynamicResources::NewState() const {
@@ -195,6 +200,10 @@ Status DynamicResources::CheckClaim(const cluster::ObjectStore& objects,
       return Unresolvable("resource claim " + Key(claim) + ", request " + request.name +
                           ": unknown request type");
     }
+    if (!features_.prioritized_list) {
+      return Unresolvable("resource claim " + Key(claim) + ", request " + request.name +
+                          ": has subrequests, but the DRAPrioritizedList feature is disabled");
+    }
     for (const api::DeviceSubRequest& alternative : request.first_available) {
       Status status =
           check_class(request.name + "/" + alternative.name, alternative.device_class_name);
@@ -214,7 +223,7 @@ void DynamicResources::Synchronize(const CycleContext& context, State* state) co
   for (const ClaimInfo& info : state->claims) {
     if (!info.claim->status.allocation) claims.push_back(info.claim);
   }
-  state->plan = MakePlan(claims, objects, selectors_);
+  state->plan = MakePlan(claims, objects, selectors_, features_);
   for (ClaimPlan& claim : state->plan.claims) {
     for (PlannedRequest& request : claim.requests) {
       if (request.chain) request.chain->Sync(inventory_);
@@ -490,13 +499,15 @@ std::vector<std::string> DynamicResources::ReservedDevices(const PluginState* pl
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
                                                 const framework::PluginHandle& handle) {
   int64_t max_steps = 0;
+  config::DraFeatures features;
   if (const auto* own = std::get_if<config::DynamicResourcesArgs>(&args)) {
+    features = own->features;
     if (own->filter_timeout) {
       max_steps = std::max<int64_t>(own->filter_timeout->ns, 0) / (1'000'000'000 / kStepsPerSecond);
       if (own->filter_timeout->ns > 0) max_steps = std::max<int64_t>(max_steps, 1);
     }
   }
-  return std::make_unique<DynamicResources>(handle.cluster, max_steps);
+  return std::make_unique<DynamicResources>(handle.cluster, max_steps, features);
 }
 
 }  // namespace berth::plugins::dynamic_resources

@@ -45,7 +45,8 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::EnqueueExtensions {
  public:
   // `max_steps`: how many devices may be looked at for one node, 0 for any number.
-  DynamicResources(cluster::Cluster& cluster, int64_t max_steps);
+  DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
+                   const config::DraFeatures& features = {});
   ~DynamicResources() override;
 
   std::string_view Name() const override { return kName; }
@@ -106,6 +107,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
 
   cluster::Cluster& cluster_;
   const int64_t max_steps_;
+  const config::DraFeatures features_;
   // What was derived from the object store, up to date since the last PreFilter of a pod with
   // claims.
   mutable Inventory inventory_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugins/dynamic_resources/capacity.h"
+
 namespace berth::plugins::dynamic_resources {
 namespace {
 
@@ -109,6 +111,7 @@ uint32_t Inventory::TakeWords(uint32_t count) {
   slice_of_word_.resize(size);
   in_use_.resize(size);
   counters_.resize(size);
+  tainted_.resize(size);
   conditional_.resize(size);
   return first;
 }
@@ -131,6 +134,7 @@ void Inventory::FillSlice(SliceId id, const api::ResourceSlice& slice) {
     device.slots.push_back(slot);
     SetBit(in_use_, slot, device.uses > 0);
     SetBit(counters_, slot, !devices[i].consumes_counters.empty());
+    SetBit(tainted_, slot, !devices[i].taints.empty());
     SetBit(conditional_, slot, !devices[i].binding_conditions.empty());
     record.binding_conditions |= !devices[i].binding_conditions.empty();
   }
@@ -147,7 +151,7 @@ void Inventory::ClearSlice(SliceId id) {
     if (slots.empty() && it->second.uses == 0) devices_.erase(it);
   }
   for (uint32_t w = record.first_word; w < record.first_word + record.words; ++w) {
-    in_use_[w] = counters_[w] = conditional_[w] = 0;
+    in_use_[w] = counters_[w] = tainted_[w] = conditional_[w] = 0;
   }
   if (record.words > 0) free_words_[record.words].push_back(record.first_word);
   keys_of_slice_[id].clear();
@@ -171,27 +175,65 @@ void Inventory::SyncClaims(const cluster::Store<api::ResourceClaim>& store, uint
   *seen = store.Generation();
 }
 
-// The claim now holds these devices; devices used with admin access are held by nobody.
-void Inventory::SetUse(ClaimUse* use, const std::string& key, const api::ResourceClaim* claim) {
-  DeviceKeys now;
-  if (claim != nullptr && claim->status.allocation) {
-    for (const api::DeviceRequestAllocationResult& result :
-         claim->status.allocation->devices.results) {
-      if (result.admin_access.value_or(false)) continue;
-      now.push_back(DeviceKey(result.driver, result.pool, result.device));
+// Devices used with admin access are held by nobody.
+Inventory::Held Inventory::HeldBy(const api::ResourceClaim& claim) const {
+  Held held;
+  if (!claim.status.allocation) return held;
+  for (const api::DeviceRequestAllocationResult& result :
+       claim.status.allocation->devices.results) {
+    if (result.admin_access.value_or(false)) continue;
+    std::string key = DeviceKey(result.driver, result.pool, result.device);
+    if (!shares_ || !result.share_id) {
+      held.devices.push_back(std::move(key));
+    } else if (!result.consumed_capacity.empty()) {
+      held.shares.push_back({std::move(key), result.consumed_capacity});
     }
   }
+  return held;
+}
+
+void Inventory::SetUse(ClaimUse* use, const std::string& key, const api::ResourceClaim* claim) {
+  Held now = claim != nullptr ? HeldBy(*claim) : Held{};
+  const bool nothing = now.devices.empty() && now.shares.empty();
   const auto it = use->find(key);
-  if (it == use->end() ? now.empty() : it->second == now) return;
-  for (const std::string& device : now) AddUse(device, 1);
+  if (it == use->end() ? nothing : it->second == now) return;
+  for (const std::string& device : now.devices) AddUse(device, 1);
+  for (const Share& share : now.shares) AddShare(share);
   if (it != use->end()) {
-    for (const std::string& device : it->second) AddUse(device, -1);
+    for (const std::string& device : it->second.devices) AddUse(device, -1);
+    for (const Share& share : it->second.shares) RemoveShare(share);
   }
-  if (!now.empty()) {
+  if (!nothing) {
     (*use)[key] = std::move(now);
   } else {
     use->erase(it);
   }
+}
+
+void Inventory::AddShare(const Share& share) {
+  auto& [holders, amounts] = consumed_[share.device_key];
+  ++holders;
+  AddCapacity(share.amounts, &amounts);
+  NoteShare(share);
+}
+
+void Inventory::RemoveShare(const Share& share) {
+  const auto it = consumed_.find(share.device_key);
+  SubtractCapacity(share.amounts, &it->second.second);
+  if (--it->second.first == 0) consumed_.erase(it);
+  NoteShare(share);
+}
+
+void Inventory::NoteShare(const Share& share) {
+  const auto it = devices_.find(share.device_key);
+  if (it == devices_.end()) return;
+  for (const Slot slot : it->second.slots) use_changes_.Note(SliceOf(slot), slices_.size());
+}
+
+const api::ResourceList* Inventory::Consumed(Slot slot) const {
+  const SliceId id = SliceOf(slot);
+  const auto it = consumed_.find(keys_of_slice_[id][slot - slices_[id].first_word * kWordBits]);
+  return it == consumed_.end() ? nullptr : &it->second.second;
 }
 
 void Inventory::AddUse(const std::string& device_key, int delta) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/container/small_vector.hpp>
@@ -36,6 +37,9 @@ struct SliceRecord {
 
 class Inventory {
  public:
+  // Without `shares` every device has one holder at most, whatever claims say.
+  explicit Inventory(bool shares = false) : shares_(shares) {}
+
   void Sync(const cluster::ObjectStore& objects);
 
   std::span<const SliceRecord> Slices() const { return slices_; }
@@ -45,12 +49,18 @@ class Inventory {
   const cluster::ChangeLog<SliceId>& UseChanges() const { return use_changes_; }
 
   size_t Words() const { return slice_of_word_.size(); }
-  // Bitmaps over slots: taken by some claim; consuming shared counters, which is not supported;
-  // needing conditions before binding, which is not supported either.
+  // Bitmaps over slots: taken by some claim; consuming shared counters; with taints; needing
+  // conditions before binding, which is not supported.
   const std::vector<uint64_t>& InUse() const { return in_use_; }
   const std::vector<uint64_t>& Counters() const { return counters_; }
+  const std::vector<uint64_t>& Tainted() const { return tainted_; }
   const std::vector<uint64_t>& Conditional() const { return conditional_; }
 
+  bool IsInUse(Slot slot) const {
+    return (in_use_[slot / kWordBits] >> (slot % kWordBits) & 1) != 0;
+  }
+  // What claims consume of a device they share; null for nothing.
+  const api::ResourceList* Consumed(Slot slot) const;
   SliceId SliceOf(Slot slot) const { return slice_of_word_[slot / kWordBits]; }
   const api::ResourceSlice& SliceObject(Slot slot) const { return *slices_[SliceOf(slot)].object; }
   const api::Device& DeviceAt(Slot slot) const {
@@ -66,8 +76,21 @@ class Inventory {
     boost::container::small_vector<Slot, 1> slots;
   };
   using DeviceKeys = std::vector<std::string>;
+  // What a claim has of a device that it shares.
+  struct Share {
+    std::string device_key;
+    api::ResourceList amounts;
+
+    bool operator==(const Share&) const = default;
+  };
+  struct Held {
+    DeviceKeys devices;
+    std::vector<Share> shares;
+
+    bool operator==(const Held&) const = default;
+  };
   // Devices each claim holds, by "namespace/name".
-  using ClaimUse = boost::unordered_flat_map<std::string, DeviceKeys>;
+  using ClaimUse = boost::unordered_flat_map<std::string, Held>;
 
   void SyncSlices(const cluster::Store<api::ResourceSlice>& store);
   void SetSlice(const std::string& key, const api::ResourceSlice& slice);
@@ -77,9 +100,14 @@ class Inventory {
   uint32_t TakeWords(uint32_t count);
 
   void SyncClaims(const cluster::Store<api::ResourceClaim>& store, uint64_t* seen, ClaimUse* use);
+  Held HeldBy(const api::ResourceClaim& claim) const;
   void SetUse(ClaimUse* use, const std::string& key, const api::ResourceClaim* claim);
   void AddUse(const std::string& device_key, int delta);
+  void AddShare(const Share& share);
+  void RemoveShare(const Share& share);
+  void NoteShare(const Share& share);
 
+  const bool shares_;
   uint64_t serial_ = 0;
   uint64_t orders_ = 0;
   uint64_t slices_seen_ = 0;
@@ -94,12 +122,15 @@ class Inventory {
   std::vector<SliceId> slice_of_word_;
   std::vector<uint64_t> in_use_;
   std::vector<uint64_t> counters_;
+  std::vector<uint64_t> tainted_;
   std::vector<uint64_t> conditional_;
   boost::unordered_flat_map<uint32_t, std::vector<uint32_t>> free_words_;  // by how many in a row
 
   boost::unordered_flat_map<std::string, Device> devices_;
   ClaimUse claim_use_;
   ClaimUse in_flight_use_;
+  // Of shared devices, with how many claims share them.
+  boost::unordered_flat_map<std::string, std::pair<uint32_t, api::ResourceList>> consumed_;
   cluster::ChangeLog<SliceId> use_changes_;
 };
 

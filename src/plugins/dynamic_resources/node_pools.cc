@@ -12,12 +12,27 @@
 namespace berth::plugins::dynamic_resources {
 namespace {
 
-// Slices whose devices have places of their own need a feature that is off; nothing else says which
-// nodes they serve.
-bool IsIgnored(const api::ResourceSliceSpec& spec) {
-  if (spec.per_device_node_selection) return true;
-  return spec.node_name.value_or("").empty() && !spec.all_nodes.value_or(false) &&
-         !spec.node_selector;
+bool NamesNodes(const api::ResourceSliceSpec& spec) {
+  return !spec.node_name.value_or("").empty() || spec.all_nodes.value_or(false) ||
+         spec.node_selector;
+}
+
+bool HasPlacesOfDevices(const api::ResourceSliceSpec& spec) {
+  return spec.per_device_node_selection.value_or(false);
+}
+
+// Calls f(node) for every node the selector matches, or says why it cannot be read.
+template <class F>
+Result<void> ForEachMatch(const cluster::Cluster& cluster, const api::NodeSelector& selector,
+                          const F& f) {
+  const auto parsed = api::NodeSelectorMatcher::Strict(selector);
+  if (!parsed) return Fail("failed to parse node selector: " + parsed.error().Message());
+  NodeMatcher matcher(cluster, *parsed);
+  matcher.Prepare(cluster);
+  cluster.Nodes().ForEach([&](cluster::NodeIndex n) {
+    if (matcher.Matches(cluster, n)) f(n);
+  });
+  return {};
 }
 
 std::string FindDuplicate(const Inventory& inventory, const Pool& pool) {
@@ -47,7 +62,11 @@ std::vector<SliceId> NodePools::LiveSlices(const Inventory& inventory) const {
   std::vector<SliceId> live;
   const auto slices = inventory.Slices();
   for (SliceId id = 0; id < slices.size(); ++id) {
-    if (slices[id].object != nullptr && !IsIgnored(slices[id].object->spec)) live.push_back(id);
+    if (slices[id].object == nullptr) continue;
+    const api::ResourceSliceSpec& spec = slices[id].object->spec;
+    if (!partitionable_ && spec.per_device_node_selection) continue;
+    // Where neither is set nothing says which nodes the slice serves.
+    if (NamesNodes(spec) || HasPlacesOfDevices(spec)) live.push_back(id);
   }
   std::sort(live.begin(), live.end(),
             [&](SliceId a, SliceId b) { return slices[a].order < slices[b].order; });
@@ -62,48 +81,23 @@ void NodePools::Rebuild(const cluster::Cluster& cluster, const Inventory& invent
   groups_.assign(1, {});
   node_of_slice_.assign(slices.size(), cluster::kNoNode);
 
-  std::vector<std::vector<SliceId>> own(cluster.Rows());
-  std::vector<std::vector<SliceId>> shared(cluster.Rows());
-  bool any_shared = false;
+  std::vector<ReachedSlices> own(cluster.Rows());
+  std::vector<ReachedSlices> shared(cluster.Rows());
   for (const SliceId id : LiveSlices(inventory)) {
-    const api::ResourceSlice& slice = *slices[id].object;
-    const std::string node_name = slice.spec.node_name.value_or("");
-    if (!node_name.empty()) {
-      const cluster::NodeIndex node = cluster.FindNode(node_name);
-      node_of_slice_[id] = node;
-      if (node != cluster::kNoNode) own[node].push_back(id);
-      continue;
-    }
-    any_shared = true;
-    if (slice.spec.all_nodes.value_or(false)) {
-      cluster.Nodes().ForEach([&](cluster::NodeIndex n) { shared[n].push_back(id); });
-      continue;
-    }
-    const auto selector = api::NodeSelectorMatcher::Strict(*slice.spec.node_selector);
-    if (!selector) {
-      error_ = "gather pool information: failed to perform node selection for slice " +
-               slice.metadata.name +
-               ": failed to parse node selector: " + selector.error().Message();
-      return;
-    }
-    NodeMatcher matcher(cluster, *selector);
-    matcher.Prepare(cluster);
-    cluster.Nodes().ForEach([&](cluster::NodeIndex n) {
-      if (matcher.Matches(cluster, n)) shared[n].push_back(id);
-    });
+    if (!Reach(cluster, inventory, id, &own, &shared)) return;
   }
 
-  std::map<std::vector<SliceId>, uint32_t> group_of;
+  std::map<ReachedSlices, uint32_t> group_of;
   cluster.Nodes().ForEach([&](cluster::NodeIndex n) {
-    if (any_shared && !shared[n].empty()) {
+    if (!shared[n].empty()) {
       const auto [it, inserted] =
           group_of.try_emplace(shared[n], static_cast<uint32_t>(groups_.size()));
-      if (inserted) groups_.push_back({shared[n], MakePools(inventory, shared[n])});
+      if (inserted) groups_.push_back(MakePools(inventory, shared[n]));
       group_of_node_[n] = it->second;
     }
     if (own[n].empty()) return;
     local_[n] = MakePools(inventory, own[n]);
-    const std::vector<Pool>& common = groups_[group_of_node_[n]].pools;
+    const std::vector<Pool>& common = groups_[group_of_node_[n]];
     const bool mixed = std::any_of(local_[n].begin(), local_[n].end(), [&](const Pool& pool) {
       return std::any_of(common.begin(), common.end(), [&](const Pool& other) {
         return other.driver == pool.driver && other.name == pool.name;
@@ -117,13 +111,78 @@ void NodePools::Rebuild(const cluster::Cluster& cluster, const Inventory& invent
   });
 }
 
-std::vector<Pool> NodePools::MakePools(const Inventory& inventory,
-                                       const std::vector<SliceId>& slices) {
+bool NodePools::Reach(const cluster::Cluster& cluster, const Inventory& inventory, SliceId id,
+                      std::vector<ReachedSlices>* own, std::vector<ReachedSlices>* shared) {
+  const SliceRecord& record = inventory.Slices()[id];
+  const api::ResourceSliceSpec& spec = record.object->spec;
+  std::vector<std::vector<uint64_t>> reach;  // by node
+  if (HasPlacesOfDevices(spec)) {
+    reach.resize(cluster.Rows());
+    if (!ReachDevices(cluster, record, &reach)) return false;
+  }
+  const auto reached = [&](cluster::NodeIndex n) {
+    Reached slice{id};
+    if (!reach.empty()) {
+      slice.words = std::move(reach[n]);
+      slice.words.resize(record.words);
+    }
+    return slice;
+  };
+  if (const std::string name = spec.node_name.value_or(""); !name.empty()) {
+    const cluster::NodeIndex node = cluster.FindNode(name);
+    node_of_slice_[id] = node;
+    if (node != cluster::kNoNode) (*own)[node].push_back(reached(node));
+    return true;
+  }
+  const auto share = [&](cluster::NodeIndex n) { (*shared)[n].push_back(reached(n)); };
+  if (spec.all_nodes.value_or(false)) {
+    cluster.Nodes().ForEach(share);
+  } else if (spec.node_selector) {
+    if (auto read = ForEachMatch(cluster, *spec.node_selector, share); !read) {
+      error_ = "gather pool information: failed to perform node selection for slice " +
+               record.object->metadata.name + ": " + read.error().Message();
+      return false;
+    }
+  } else {
+    cluster.Nodes().ForEach([&](cluster::NodeIndex n) {
+      if (!reach[n].empty()) share(n);
+    });
+  }
+  return true;
+}
+
+bool NodePools::ReachDevices(const cluster::Cluster& cluster, const SliceRecord& record,
+                             std::vector<std::vector<uint64_t>>* reach) {
+  const std::vector<api::Device>& devices = record.object->spec.devices;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const auto add = [&](cluster::NodeIndex n) {
+      (*reach)[n].resize(record.words);
+      (*reach)[n][i / kWordBits] |= uint64_t{1} << (i % kWordBits);
+    };
+    const api::Device& device = devices[i];
+    if (device.node_name && !device.node_name->empty()) {
+      const cluster::NodeIndex node = cluster.FindNode(*device.node_name);
+      if (node != cluster::kNoNode) add(node);
+    } else if (device.all_nodes.value_or(false)) {
+      cluster.Nodes().ForEach(add);
+    } else if (device.node_selector) {
+      if (auto read = ForEachMatch(cluster, *device.node_selector, add); !read) {
+        error_ = "gather pool information: failed to perform node selection for device " +
+                 device.name + " in slice " + record.object->metadata.name + ": " +
+                 read.error().Message();
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<Pool> NodePools::MakePools(const Inventory& inventory, const ReachedSlices& slices) {
   const auto records = inventory.Slices();
   std::vector<Pool> pools;
   std::map<std::pair<std::string_view, std::string_view>, size_t> known;
-  const auto add = [&](SliceId id) {
-    const api::ResourceSliceSpec& spec = records[id].object->spec;
+  const auto add = [&](const Reached& reached) {
+    const api::ResourceSliceSpec& spec = records[reached.slice].object->spec;
     const auto [it, inserted] = known.try_emplace({spec.driver, spec.pool.name}, pools.size());
     if (inserted) {
       pools.emplace_back();
@@ -134,14 +193,20 @@ std::vector<Pool> NodePools::MakePools(const Inventory& inventory,
     if (!pool.slices.empty()) {
       const int64_t generation = records[pool.slices[0]].object->spec.pool.generation;
       if (spec.pool.generation < generation) return;
-      if (spec.pool.generation > generation) pool.slices.clear();
+      if (spec.pool.generation > generation) {
+        pool.slices.clear();
+        pool.reach.clear();
+      }
     }
-    pool.slices.push_back(id);
+    pool.slices.push_back(reached.slice);
+    if (reached.words.empty() && pool.reach.empty()) return;
+    pool.reach.resize(pool.slices.size());
+    pool.reach.back() = reached.words;
   };
   // Slices with devices that need conditions come last.
   for (const bool binding : {false, true}) {
-    for (const SliceId id : slices) {
-      if (records[id].binding_conditions == binding) add(id);
+    for (const Reached& reached : slices) {
+      if (records[reached.slice].binding_conditions == binding) add(reached);
     }
   }
   for (Pool& pool : pools) {
@@ -166,7 +231,7 @@ void NodePools::Append(cluster::NodeIndex node, PoolList* pools) const {
     }
   };
   append(local_[node]);
-  append(groups_[group_of_node_[node]].pools);
+  append(groups_[group_of_node_[node]]);
   if (binding) {
     std::stable_partition(pools->begin() + static_cast<ptrdiff_t>(first), pools->end(),
                           [](const Pool* pool) { return !pool->binding_conditions; });

@@ -21,6 +21,14 @@ struct Pool {
   std::string invalid_reason;  // not empty: must not be used
   bool binding_conditions = false;
   std::vector<SliceId> slices;
+  // Of the slices whose devices have places of their own: those that the node reaches, word by
+  // word. Empty for the other slices, and for pools without such slices.
+  std::vector<std::vector<uint64_t>> reach;
+
+  // What can be reached of a word of the slice at that position.
+  uint64_t Reachable(size_t position, uint32_t word) const {
+    return reach.empty() || reach[position].empty() ? ~uint64_t{0} : reach[position][word];
+  }
 
   std::string Id() const { return driver + "/" + name; }
 };
@@ -30,6 +38,9 @@ using PoolList = std::vector<const Pool*>;
 
 class NodePools {
  public:
+  // Without `partitionable` slices whose devices have places of their own are left alone.
+  explicit NodePools(bool partitionable = false) : partitionable_(partitionable) {}
+
   // True when something changed.
   bool Sync(const cluster::Cluster& cluster, const Inventory& inventory);
   // Changes with every true Sync.
@@ -48,23 +59,32 @@ class NodePools {
   }
 
  private:
-  struct Group {
-    std::vector<SliceId> slices;  // shared slices its nodes match
-    std::vector<Pool> pools;
+  // A slice as a node reaches it.
+  struct Reached {
+    SliceId slice = 0;
+    std::vector<uint64_t> words = {};  // see Pool::reach
+
+    auto operator<=>(const Reached&) const = default;
   };
+  using ReachedSlices = std::vector<Reached>;
 
   void Rebuild(const cluster::Cluster& cluster, const Inventory& inventory);
   std::vector<SliceId> LiveSlices(const Inventory& inventory) const;
-  static std::vector<Pool> MakePools(const Inventory& inventory,
-                                     const std::vector<SliceId>& slices);
+  // Adds the slice to the nodes it reaches. False: error_ says why it cannot.
+  bool Reach(const cluster::Cluster& cluster, const Inventory& inventory, SliceId id,
+             std::vector<ReachedSlices>* own, std::vector<ReachedSlices>* shared);
+  bool ReachDevices(const cluster::Cluster& cluster, const SliceRecord& record,
+                    std::vector<std::vector<uint64_t>>* reach);
+  static std::vector<Pool> MakePools(const Inventory& inventory, const ReachedSlices& slices);
 
+  const bool partitionable_;
   uint64_t version_ = 0;
   uint64_t slice_serial_ = ~uint64_t{0};
   uint64_t node_generation_ = ~uint64_t{0};
   std::string error_;
   std::vector<std::vector<Pool>> local_;  // by node
   std::vector<uint32_t> group_of_node_;
-  std::vector<Group> groups_;  // the first one is empty
+  std::vector<std::vector<Pool>> groups_;  // of the shared slices; the first one is empty
   std::vector<cluster::NodeIndex> node_of_slice_;
 };
 

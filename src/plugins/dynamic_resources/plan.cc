@@ -15,6 +15,9 @@ struct RequestView {
   const std::vector<api::DeviceSelector>& selectors;
   const std::string& allocation_mode;
   int64_t count;
+  const std::vector<api::DeviceToleration>& tolerations;
+  const std::optional<api::CapacityRequirements>& capacity;
+  bool says_admin_access = false;  // or that it is not wanted
 };
 
 class Planner {
@@ -43,7 +46,7 @@ class Planner {
     RequestGroup group;
     group.first = claim->requests.size();
     group.prioritized = !request.first_available.empty();
-    if (WantsCapacity(request)) {
+    if (!plan_.features.consumable_capacity && WantsCapacity(request)) {
       group.error = "claim " + claim->key + ", request " + request.name +
                     ": has capacity requests, but the DRAConsumableCapacity feature is disabled";
     }
@@ -54,7 +57,7 @@ class Planner {
         planned.name = alternative.name;
         planned.parent = request.name;
         Resolve({alternative.device_class_name, alternative.selectors, alternative.allocation_mode,
-                 alternative.count},
+                 alternative.count, alternative.tolerations, alternative.capacity},
                 &planned, claim);
       }
       ShareAllDevices(group, claim);
@@ -62,9 +65,11 @@ class Planner {
       PlannedRequest planned;
       planned.name = request.name;
       planned.admin_access = request.exactly->admin_access.value_or(false);
-      Resolve({request.exactly->device_class_name, request.exactly->selectors,
-               request.exactly->allocation_mode, request.exactly->count},
-              &planned, claim);
+      Resolve(
+          {request.exactly->device_class_name, request.exactly->selectors,
+           request.exactly->allocation_mode, request.exactly->count, request.exactly->tolerations,
+           request.exactly->capacity, request.exactly->admin_access.has_value()},
+          &planned, claim);
     }
     group.count = claim->requests.size() - group.first;
     claim->groups.push_back(std::move(group));
@@ -90,6 +95,8 @@ class Planner {
   void Resolve(const RequestView& view, PlannedRequest* request, ClaimPlan* claim) {
     request->count = view.count;
     request->all = view.allocation_mode == kAll;
+    request->tolerations = &view.tolerations;
+    request->capacity = view.capacity ? &*view.capacity : nullptr;
     request->error = Refuse(view, *claim, request);
     if (request->error.empty()) {
       request->chain = selectors_.Get(request->device_class->spec.selectors, view.selectors);
@@ -103,7 +110,34 @@ class Planner {
          request->all ? "all" : std::to_string(request->count),
          request->admin_access ? "admin" : "",
          request->chain ? std::to_string(request->chain->Id()) : "");
+    if (plan_.features.taints) SignTolerations(view.tolerations);
+    if (plan_.features.consumable_capacity && view.capacity) SignCapacity(*view.capacity);
     claim->requests.push_back(std::move(*request));
+  }
+
+  // Lengths keep texts apart that run together alike.
+  void SignText(std::string_view text) {
+    plan_.signature += std::to_string(text.size());
+    plan_.signature += ':';
+    plan_.signature += text;
+  }
+
+  void SignTolerations(const std::vector<api::DeviceToleration>& tolerations) {
+    for (const api::DeviceToleration& toleration : tolerations) {
+      for (const std::string* part :
+           {&toleration.key, &toleration.operator_, &toleration.value, &toleration.effect}) {
+        SignText(*part);
+      }
+    }
+    Sign("tolerated");
+  }
+
+  void SignCapacity(const api::CapacityRequirements& capacity) {
+    for (const auto& [name, amount] : capacity.requests) {
+      SignText(name);
+      SignText(amount.Canonical());
+    }
+    Sign("consumed");
   }
 
   static std::string Where(const ClaimPlan& claim, const PlannedRequest& request) {
@@ -115,6 +149,9 @@ class Planner {
       if (view.selectors[i].cel) continue;
       return Where(claim, *request) + ", selector #" + std::to_string(i) +
              ": CEL expression empty (unsupported selector type?)";
+    }
+    if (!plan_.features.admin_access && view.says_admin_access) {
+      return Where(claim, *request) + ": admin access is requested, but the feature is disabled";
     }
     if (view.device_class_name.empty()) {
       return Where(claim, *request) + ": missing device class name (unsupported request type?)";
@@ -175,8 +212,10 @@ bool PlannedConstraint::AppliesTo(const PlannedRequest& request) const {
 }
 
 Plan MakePlan(const std::vector<const api::ResourceClaim*>& claims,
-              const cluster::ObjectStore& objects, SelectorTable& selectors) {
+              const cluster::ObjectStore& objects, SelectorTable& selectors,
+              const config::DraFeatures& features) {
   Plan plan;
+  plan.features = features;
   Planner planner(objects, selectors, &plan);
   for (const api::ResourceClaim* claim : claims) planner.AddClaim(*claim);
   plan.countable = IsCountable(plan);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/object_store.h"
+#include "config/plugin_args.h"
 #include "plugins/dynamic_resources/selectors.h"
 
 namespace berth::plugins::dynamic_resources {
@@ -24,6 +25,8 @@ struct PlannedRequest {
   // What counts as "all" devices. Not always `chain`, see MakePlan.
   std::shared_ptr<SelectorChain> all_chain;
   const api::DeviceClass* device_class = nullptr;
+  const std::vector<api::DeviceToleration>* tolerations = nullptr;
+  const api::CapacityRequirements* capacity = nullptr;  // null: nothing in particular
   bool all = false;
   bool admin_access = false;
   int64_t count = 0;
@@ -60,6 +63,7 @@ struct ClaimPlan {
 };
 
 struct Plan {
+  config::DraFeatures features;
   std::vector<ClaimPlan> claims;
   // Equal for plans that have the same answer on every node, but for names in errors.
   std::string signature;
@@ -68,6 +72,7 @@ struct Plan {
 };
 
 Plan MakePlan(const std::vector<const api::ResourceClaim*>& claims,
-              const cluster::ObjectStore& objects, SelectorTable& selectors);
+              const cluster::ObjectStore& objects, SelectorTable& selectors,
+              const config::DraFeatures& features = {});
 
 }  // namespace berth::plugins::dynamic_resources

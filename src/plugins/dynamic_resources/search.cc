@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/wrap.h"
+#include "plugins/dynamic_resources/capacity.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {
@@ -36,10 +37,31 @@ bool SameValue(const api::DeviceAttribute& a, const api::DeviceAttribute& b) {
   return a.version && b.version && *a.version == *b.version;
 }
 
+// All four parts must fit; what a toleration does not say fits everything.
+bool Tolerates(const api::DeviceToleration& toleration, const api::DeviceTaint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
+  if (!toleration.key.empty() && toleration.key != taint.key) return false;
+  if (toleration.operator_ == "Exists") return true;
+  return (toleration.operator_.empty() || toleration.operator_ == "Equal") &&
+         toleration.value == taint.value;
+}
+
+bool ToleratesAll(const std::vector<api::DeviceToleration>& tolerations,
+                  const std::vector<api::DeviceTaint>& taints) {
+  return std::all_of(taints.begin(), taints.end(), [&](const api::DeviceTaint& taint) {
+    return std::any_of(tolerations.begin(), tolerations.end(),
+                       [&](const api::DeviceToleration& t) { return Tolerates(t, taint); });
+  });
+}
+
 }  // namespace
 
 Search::Search(const Inventory& inventory, const Plan& plan, int64_t max_steps)
-    : inventory_(inventory), plan_(plan), max_steps_(max_steps), claims_(plan.claims.size()) {
+    : inventory_(inventory),
+      plan_(plan),
+      max_steps_(max_steps),
+      claims_(plan.claims.size()),
+      counters_(inventory) {
   for (size_t i = 0; i < claims_.size(); ++i) {
     claims_[i].requests.resize(plan.claims[i].requests.size());
     claims_[i].constraints.resize(plan.claims[i].constraints.size());
@@ -61,7 +83,10 @@ std::string Search::SelectorText(const ClaimPlan& claim, const PlannedRequest& r
 }
 
 bool Search::Count(const PoolList& pools, Outcome* outcome) const {
-  if (!plan_.countable) return false;
+  // Where capacities count, a device is not simply free or taken.
+  if (!plan_.countable || plan_.features.consumable_capacity) return false;
+  const bool partitionable = plan_.features.partitionable;
+  const bool tainted = plan_.features.taints;
   const PlannedRequest& request = plan_.claims[0].requests[0];
   const uint64_t* matching = request.chain->Matching().data();
   const uint64_t* failing = request.chain->Failing().data();
@@ -70,11 +95,13 @@ bool Search::Count(const PoolList& pools, Outcome* outcome) const {
   int64_t available = 0;
   int64_t tried = 0;
   for (const Pool* pool : pools) {
-    if (!pool->invalid_reason.empty()) return false;
+    if (!pool->invalid_reason.empty() || !pool->reach.empty()) return false;
     for (const SliceId id : pool->slices) {
       const SliceRecord& slice = inventory_.Slices()[id];
       for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
         if ((failing[w] & ~in_use[w]) != 0) return false;
+        if (partitionable && (matching[w] & ~in_use[w] & counters[w]) != 0) return false;
+        if (tainted && (matching[w] & ~in_use[w] & inventory_.Tainted()[w]) != 0) return false;
         available += std::popcount(matching[w] & ~in_use[w] & ~counters[w]);
         tried += std::popcount(matching[w] & ~in_use[w]);
       }
@@ -105,6 +132,8 @@ Search::Outcome Search::Run(const PoolList& pools) {
   pools_ = &pools;
   steps_ = 0;
   taken_.clear();
+  counters_.Clear();
+  shared_.clear();
   outcome_ = Outcome::kImpossible;
   if (!Prepare(pools)) return outcome_;
   switch (Allocate({}, false, 0)) {
@@ -184,16 +213,18 @@ bool Search::CollectAll(const ClaimPlan& claim, const PlannedRequest& request,
                   ": asks for all devices, but resource pool " + pool->Id() + " is currently " +
                   problem);
     }
-    for (const SliceId id : pool->slices) {
-      const SliceRecord& slice = inventory_.Slices()[id];
+    for (size_t i = 0; i < pool->slices.size(); ++i) {
+      const SliceRecord& slice = inventory_.Slices()[pool->slices[i]];
       for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
-        uint64_t bits = chain.Matching()[w] | chain.Failing()[w];
+        // Selectors are asked before it is looked where the device is.
+        uint64_t bits =
+            (chain.Matching()[w] & pool->Reachable(i, w - slice.first_word)) | chain.Failing()[w];
         for (; bits != 0; bits &= bits - 1) {
           const auto slot = w * kWordBits + static_cast<Slot>(std::countr_zero(bits));
           if ((chain.Failing()[w] >> (slot % kWordBits) & 1) != 0) {
             return Stop(SelectorText(claim, request, chain.ErrorAt(slot)));
           }
-          slots->push_back(slot);
+          if (HasCapacity(request, slot)) slots->push_back(slot);
         }
       }
     }
@@ -262,10 +293,11 @@ Search::Step Search::TakeOne(const Position& at, bool inside_alternative, int de
       Stop("pool " + pool->name + " is invalid: " + pool->invalid_reason);
       return Step::kStop;
     }
-    for (const SliceId id : pool->slices) {
-      const SliceRecord& slice = inventory_.Slices()[id];
+    for (size_t i = 0; i < pool->slices.size(); ++i) {
+      const SliceRecord& slice = inventory_.Slices()[pool->slices[i]];
       for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
-        uint64_t bits = chain.Matching()[w] | chain.Failing()[w];
+        uint64_t bits =
+            (chain.Matching()[w] & pool->Reachable(i, w - slice.first_word)) | chain.Failing()[w];
         if (!request.admin_access) bits &= ~inventory_.InUse()[w];
         for (; bits != 0; bits &= bits - 1) {
           const auto slot = w * kWordBits + static_cast<Slot>(std::countr_zero(bits));
@@ -289,6 +321,7 @@ Search::Step Search::TryDevice(const Position& at, Slot slot, bool inside_altern
     Stop(SelectorText(plan_.claims[at.claim], request, request.chain->ErrorAt(slot)));
     return Step::kStop;
   }
+  if (!HasCapacity(request, slot)) return Step::kDeadEnd;
   bool failed = false;
   if (!Take(at, slot, false, &failed)) return Step::kDeadEnd;
   Position next = at;
@@ -313,11 +346,18 @@ bool Search::Take(const Position& at, Slot slot, bool must, bool* failed) {
   const uint32_t word = slot / kWordBits;
   const uint64_t bit = uint64_t{1} << (slot % kWordBits);
   if (request.admin_access) {
-    if (TakenBy(slot, at.claim)) return false;
+    if (!MayShare(slot) && TakenBy(slot, at.claim)) return false;
   } else if ((inventory_.InUse()[word] & bit) != 0 || Taken(slot)) {
     return false;
   }
-  if ((inventory_.Counters()[word] & bit) != 0) return false;
+  // As in kube-scheduler, what is drawn here is not given back when the device is refused below.
+  if ((inventory_.Counters()[word] & bit) != 0) {
+    if (!plan_.features.partitionable || !counters_.Draw(slot)) return false;
+  }
+  if (plan_.features.taints && (inventory_.Tainted()[word] & bit) != 0 &&
+      !ToleratesAll(*request.tolerations, inventory_.DeviceAt(slot).taints)) {
+    return false;
+  }
 
   const ClaimPlan& claim = plan_.claims[at.claim];
   for (size_t i = 0; i < claim.constraints.size(); ++i) {
@@ -331,7 +371,8 @@ bool Search::Take(const Position& at, Slot slot, bool must, bool* failed) {
     for (size_t e = 0; e < i; ++e) RemoveFromConstraint(at.claim, e, request);
     return false;
   }
-  taken_.emplace_back(slot, at.claim);
+  if (!MayShare(slot)) taken_.emplace_back(slot, at.claim);
+  if (plan_.features.consumable_capacity && !SharesCapacity(at, slot)) return false;
   claims_[at.claim].found.push_back({claim.groups[at.group].first + at.alternative, slot});
   return true;
 }
@@ -341,10 +382,49 @@ void Search::Release(const Position& at, Slot slot) {
   for (size_t i = 0; i < plan_.claims[at.claim].constraints.size(); ++i) {
     RemoveFromConstraint(at.claim, i, request);
   }
-  // Released in the opposite order of taking.
-  taken_.erase(std::find(taken_.begin(), taken_.end(), std::pair(slot, at.claim)));
   claims_[at.claim].found.pop_back();
+  if (MayShare(slot)) {
+    SubtractCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity), &shared_[slot]);
+    return;
+  }
+  taken_.erase(std::find(taken_.begin(), taken_.end(), std::pair(slot, at.claim)));
+  const uint64_t counters = inventory_.Counters()[slot / kWordBits];
+  if (plan_.features.partitionable && (counters >> (slot % kWordBits) & 1) != 0) {
+    counters_.GiveBack(slot);
+  }
 }
+
+// --- devices that several claims share
+
+bool Search::MayShare(Slot slot) const {
+  return plan_.features.consumable_capacity && IsShared(inventory_.DeviceAt(slot));
+}
+
+bool Search::HasCapacity(const PlannedRequest& request, Slot slot) const {
+  if (!plan_.features.consumable_capacity) return true;
+  const auto it = shared_.find(slot);
+  return HasCapacityFor(inventory_.DeviceAt(slot), request.capacity, inventory_.Consumed(slot),
+                        it == shared_.end() ? nullptr : &it->second);
+}
+
+// A last look, and the share is given. As in kube-scheduler the look is at another device: the one
+// whose position in the slice is that of `slot` in the request. (It crashes where there is none.)
+// What was noted of a device that is refused here stays noted.
+bool Search::SharesCapacity(const Position& at, Slot slot) {
+  const PlannedRequest& request = RequestAt(at);
+  const SliceRecord& record = inventory_.Slices()[inventory_.SliceOf(slot)];
+  if (static_cast<size_t>(at.device) < record.object->spec.devices.size()) {
+    const auto other =
+        static_cast<Slot>(record.first_word * kWordBits + static_cast<uint64_t>(at.device));
+    if (!HasCapacity(request, other)) return false;
+  }
+  if (MayShare(slot)) {
+    AddCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity), &shared_[slot]);
+  }
+  return true;
+}
+
+// --- constraints
 
 bool Search::AddToConstraint(size_t claim, size_t constraint, const PlannedRequest& request,
                              Slot slot) {
@@ -355,13 +435,20 @@ bool Search::AddToConstraint(size_t claim, size_t constraint, const PlannedReque
       inventory_.DeviceAt(slot), inventory_.SliceObject(slot).spec.driver, planned.attribute);
   if (attribute == nullptr) return false;
   if (planned.distinct) {
-    // kube-scheduler compares where values are stored, so two devices always differ; only a value
-    // of an unknown type is refused, and only while some request holds one.
-    if (state.devices > 0 && !state.holders.empty() && !HasValue(*attribute)) return false;
-    const std::string* holder = &request.BaseName();
-    const bool known = std::any_of(state.holders.begin(), state.holders.end(),
-                                   [&](const std::string* h) { return *h == *holder; });
-    if (!known) state.holders.push_back(holder);
+    // kube-scheduler compares where values are stored, so that two devices always differ and only
+    // a shared device, taken again, does not. A value of an unknown type is refused, while some
+    // request holds one.
+    const std::string& name = request.BaseName();
+    auto holder = state.holders.end();
+    for (auto it = state.holders.begin(); it != state.holders.end(); ++it) {
+      if (*it->first == name) holder = it;
+      if (state.devices > 0 && (it->second == attribute || !HasValue(*attribute))) return false;
+    }
+    if (holder == state.holders.end()) {
+      state.holders.emplace_back(&name, attribute);
+    } else {
+      holder->second = attribute;
+    }
   } else if (state.devices == 0) {
     state.attribute = attribute;
   } else if (!SameValue(*attribute, *state.attribute)) {
@@ -376,7 +463,7 @@ void Search::RemoveFromConstraint(size_t claim, size_t constraint, const Planned
   ConstraintState& state = claims_[claim].constraints[constraint];
   if (!planned.AppliesTo(request)) return;
   std::erase_if(state.holders,
-                [&](const std::string* holder) { return *holder == request.BaseName(); });
+                [&](const auto& holder) { return *holder.first == request.BaseName(); });
   --state.devices;
 }
 

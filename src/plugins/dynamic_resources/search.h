@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "plugins/dynamic_resources/counters.h"
 #include "plugins/dynamic_resources/inventory.h"
 #include "plugins/dynamic_resources/node_pools.h"
 #include "plugins/dynamic_resources/plan.h"
@@ -61,7 +62,8 @@ class Search {
   struct ConstraintState {
     const api::DeviceAttribute* attribute = nullptr;
     int64_t devices = 0;
-    std::vector<const std::string*> holders;  // distinct: requests that hold a value
+    // Distinct: requests that hold a value, and the last one of each.
+    std::vector<std::pair<const std::string*, const api::DeviceAttribute*>> holders;
   };
 
   struct RequestState {
@@ -93,6 +95,11 @@ class Search {
   // Marks the device as taken if it can be. With `must`, a constraint that forbids it is an error.
   bool Take(const Position& at, Slot slot, bool must, bool* failed);
   void Release(const Position& at, Slot slot);
+  // For one more share of the device, besides those that the search has given already. Always for
+  // devices that are not shared, where capacity is not counted.
+  bool HasCapacity(const PlannedRequest& request, Slot slot) const;
+  bool MayShare(Slot slot) const;
+  bool SharesCapacity(const Position& at, Slot slot);
   bool AddToConstraint(size_t claim, size_t constraint, const PlannedRequest& request, Slot slot);
   void RemoveFromConstraint(size_t claim, size_t constraint, const PlannedRequest& request);
   bool Taken(Slot slot) const;
@@ -116,6 +123,8 @@ class Search {
   const PoolList* pools_ = nullptr;
   std::vector<ClaimState> claims_;
   std::vector<std::pair<Slot, size_t>> taken_;  // device and claim
+  CounterBook counters_;
+  boost::unordered_flat_map<Slot, api::ResourceList> shared_;  // what the search has given
   int64_t steps_ = 0;
   Outcome outcome_ = Outcome::kImpossible;
   std::string error_;

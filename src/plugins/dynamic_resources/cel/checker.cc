@@ -155,6 +155,8 @@ class Checker {
           return Type::MapOf(TypeKind::kString,
                              Type::MapOf(TypeKind::kString, TypeKind::kQuantity));
         }
+        // Whatever the feature gates are: an expression that was stored once stays valid.
+        if (node.text == "allowMultipleAllocations") return TypeKind::kBool;
         return Report(node.pos, "undefined field '" + node.text + "'");
       case TypeKind::kMap:
         return operand.params[1];

@@ -137,6 +137,8 @@ Result<Value> MakeDevice(std::string_view driver, const api::Device& device) {
   map.entries.emplace_back(Value::BorrowedString("driver"), Value::BorrowedString(driver));
   map.entries.emplace_back(Value::BorrowedString("attributes"), attributes.Take());
   map.entries.emplace_back(Value::BorrowedString("capacity"), capacity.Take());
+  map.entries.emplace_back(Value::BorrowedString("allowMultipleAllocations"),
+                           Value::Bool(device.allow_multiple_allocations.value_or(false)));
   return Value::FromMap(std::move(map));
 }
 

@@ -1,0 +1,31 @@
+// TaintSink: stands before another sink and puts the taints of DeviceTaintRules on the devices of
+// resource slices. The rules themselves go no further; only that they have been listed does.
+#pragma once
+
+#include "kube/watch/object_sink.h"
+#include "plugins/dynamic_resources/taint_rules.h"
+
+namespace berth::kube {
+
+class TaintSink final : public ObjectSink {
+ public:
+  // `next` outlives the sink.
+  explicit TaintSink(ObjectSink& next) : next_(next) {}
+
+  void Replaced(std::string_view kind, std::vector<api::Object> objects) override;
+  void Changed(api::Object object) override;
+  void Removed(api::Object object) override;
+
+ private:
+  using Rules = plugins::dynamic_resources::TaintRules;
+
+  void ReplaceSlices(std::vector<api::Object> objects);
+  void ReplaceRules(std::vector<api::Object> objects);
+  void ReplaceClasses(std::vector<api::Object> objects);
+  void Tell(Rules::Slices slices);
+
+  ObjectSink& next_;
+  Rules rules_;
+};
+
+}  // namespace berth::kube

@@ -1,0 +1,31 @@
+// Capacity: what a request takes of a device that several claims may share.
+//
+// A device's policy rounds what is asked for up to what it can give; what was not asked for costs
+// the policy's default, or all there is. Decides as kube-scheduler does where DRAConsumableCapacity
+// is on.
+#pragma once
+
+#include "api/resource/device.h"
+#include "api/resource/device_claim.h"
+#include "api/resource_list.h"
+
+namespace berth::plugins::dynamic_resources {
+
+// May be shared by claims, each of which consumes a part of its capacity.
+inline bool IsShared(const api::Device& device) {
+  return device.allow_multiple_allocations.value_or(false);
+}
+
+// What the request would consume of each of the device's capacities. `request` may be null.
+api::ResourceList ConsumedCapacity(const api::Device& device,
+                                   const api::CapacityRequirements* request);
+
+// True when the device has all that is asked for, can give it in such an amount, and has that much
+// left. `consumed` and `reserved` are what others have of it; null for nothing.
+bool HasCapacityFor(const api::Device& device, const api::CapacityRequirements* request,
+                    const api::ResourceList* consumed, const api::ResourceList* reserved);
+
+void AddCapacity(const api::ResourceList& amounts, api::ResourceList* to);
+void SubtractCapacity(const api::ResourceList& amounts, api::ResourceList* from);
+
+}  // namespace berth::plugins::dynamic_resources

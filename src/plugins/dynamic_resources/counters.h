@@ -1,0 +1,43 @@
+// CounterBook: what devices that are parts of others draw from the counters of their slice.
+//
+// Devices in use have drawn for good; devices that a search takes draw until it gives them back.
+// Not for several threads at once. REQUIRES: the inventory does not change meanwhile.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "plugins/dynamic_resources/inventory.h"
+
+namespace berth::plugins::dynamic_resources {
+
+class CounterBook {
+ public:
+  explicit CounterBook(const Inventory& inventory) : inventory_(inventory) {}
+
+  // Forgets what was drawn.
+  void Clear();
+  // False when one of the slice's counters would not do, and nothing is drawn.
+  bool Draw(Slot slot);
+  void GiveBack(Slot slot);
+
+ private:
+  struct Counter {
+    std::string_view set;
+    std::string_view name;
+    api::Quantity left;   // by devices in use; may be less than nothing
+    api::Quantity drawn;  // by the search
+  };
+  using Counters = std::vector<Counter>;
+
+  Counters& CountersOf(Slot slot);
+  Counters MakeCounters(SliceId id) const;
+
+  const Inventory& inventory_;
+  boost::unordered_flat_map<SliceId, Counters> slices_;
+  std::vector<SliceId> drawn_;  // slices that were drawn from
+};
+
+}  // namespace berth::plugins::dynamic_resources

@@ -144,9 +144,10 @@ TEST(FeatureGatesTest, GroupsDoNotReachWhatIsNotThereYet) {
 TEST(FeatureGatesTest, WhatBerthCannotDoIsNamed) {
   FeatureGates gates;
   ASSERT_TRUE(
-      gates.Set("DRAExtendedResource=true,DRAAdminAccess=false,SchedulerAsyncPreemption=false,"
-                "DRADeviceTaints=false,KubeletPSI=false"));
-  EXPECT_THAT(gates.NotHonoured(), ElementsAre("DRAAdminAccess=false", "DRAExtendedResource=true"));
+      gates.Set("WatchListClient=true,DRAAdminAccess=false,SchedulerAsyncPreemption=false,"
+                "DRADeviceTaints=true,SchedulerAsyncAPICalls=true,KubeletPSI=false"));
+  EXPECT_THAT(gates.NotHonoured(),
+              ElementsAre("SchedulerAsyncAPICalls=true", "WatchListClient=true"));
 }
 
 TEST(FeatureGatesTest, AnEmulatedVersionAsksToo) {

@@ -19,6 +19,13 @@ TEST(Kinds, EighteenAreWatchedAndEachCanBeDecoded) {
   EXPECT_EQ(names.size(), 18u);
 }
 
+TEST(Kinds, RulesOfTaintsAreWatchedBesides) {
+  for (const Kind& kind : WatchedForTaints()) {
+    EXPECT_NE(api::FindObjectKind(kind.api_version, kind.kind), nullptr) << kind.kind;
+    EXPECT_EQ(CollectionPath(kind), "/apis/resource.k8s.io/v1alpha3/devicetaintrules");
+  }
+}
+
 TEST(Kinds, PathsAreTheApiServers) {
   EXPECT_EQ(CollectionPath(*FindKind("Pod")), "/api/v1/pods");
   EXPECT_EQ(CollectionPath(*FindKind("ReplicaSet")), "/apis/apps/v1/replicasets");

@@ -77,7 +77,7 @@ Outcome Decide(const Case& c) {
   for (const auto& claim : c.held) objects.resource_claims.Set(claim);
 
   const config::DraFeatures features = FeaturesOf(c);
-  Inventory inventory(features.consumable_capacity);
+  Inventory inventory(features);
   NodePools node_pools(features.partitionable);
   SelectorTable selectors;
   inventory.Sync(objects);

@@ -111,7 +111,7 @@ DynamicResources::DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
     : cluster_(cluster),
       max_steps_(max_steps),
       features_(features),
-      inventory_(features.consumable_capacity),
+      inventory_(features),
       pools_(features.partitionable) {}
 DynamicResources::~DynamicResources() = default;
 

@@ -183,7 +183,7 @@ Inventory::Held Inventory::HeldBy(const api::ResourceClaim& claim) const {
        claim.status.allocation->devices.results) {
     if (result.admin_access.value_or(false)) continue;
     std::string key = DeviceKey(result.driver, result.pool, result.device);
-    if (!shares_ || !result.share_id) {
+    if (!features_.consumable_capacity || !result.share_id) {
       held.devices.push_back(std::move(key));
     } else if (!result.consumed_capacity.empty()) {
       held.shares.push_back({std::move(key), result.consumed_capacity});

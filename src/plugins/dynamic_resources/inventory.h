@@ -19,6 +19,7 @@
 
 #include "cluster/change_log.h"
 #include "cluster/object_store.h"
+#include "config/plugin_args.h"
 
 namespace berth::plugins::dynamic_resources {
 
@@ -37,8 +38,7 @@ struct SliceRecord {
 
 class Inventory {
  public:
-  // Without `shares` every device has one holder at most, whatever claims say.
-  explicit Inventory(bool shares = false) : shares_(shares) {}
+  explicit Inventory(const config::DraFeatures& features = {}) : features_(features) {}
 
   void Sync(const cluster::ObjectStore& objects);
 
@@ -67,6 +67,7 @@ class Inventory {
     const SliceRecord& record = slices_[SliceOf(slot)];
     return record.object->spec.devices[slot - record.first_word * kWordBits];
   }
+  const config::DraFeatures& Features() const { return features_; }
   // "driver/pool/device".
   std::string DeviceId(Slot slot) const;
 
@@ -107,7 +108,7 @@ class Inventory {
   void RemoveShare(const Share& share);
   void NoteShare(const Share& share);
 
-  const bool shares_;
+  const config::DraFeatures features_;
   uint64_t serial_ = 0;
   uint64_t orders_ = 0;
   uint64_t slices_seen_ = 0;

@@ -63,7 +63,7 @@ class FeaturesTest : public testing::Test {
   std::vector<int64_t> Class(const std::string& claim) {
     Nodes(claim);
     std::vector<int64_t> numbers;
-    const auto* plugin = static_cast<const DynamicResources*>(profile->Plugins()[0].get());
+    const auto* plugin = dynamic_cast<const DynamicResources*>(profile->Plugins()[0].get());
     EXPECT_TRUE(plugin->AppendClaims(cycle->context(), cycle->state(0), &numbers));
     return numbers;
   }
@@ -209,12 +209,11 @@ TEST_F(FeaturesTest, RequestsThatNeedAGateThatIsOffAreRefused) {
   EXPECT_EQ(Nodes("admin"), "a");
   EXPECT_EQ(Nodes("first"), "a");
   Use({.admin_access = false, .prioritized_list = false});
-  EXPECT_EQ(
-      Nodes("admin"),
-      "claim default/admin, request r: admin access is requested, but the feature is disabled");
-  EXPECT_EQ(Nodes("no-admin"),
-            "claim default/no-admin, request r: admin access is requested, but the feature is "
-            "disabled");
+  for (const std::string name : {"admin", "no-admin"}) {
+    EXPECT_EQ(Nodes(name),
+              "running \"DynamicResources\" filter plugin: claim default/" + name +
+                  ", request r: admin access is requested, but the feature is disabled");
+  }
   EXPECT_EQ(Nodes("first"),
             "resource claim default/first, request r: has subrequests, but the DRAPrioritizedList "
             "feature is disabled");

@@ -64,7 +64,7 @@ void TaintSink::ReplaceClasses(std::vector<api::Object> objects) {
   next_.Replaced(DeviceClass::kKind, std::move(objects));
 }
 
-void TaintSink::Changed(api::Object object) {
+void TaintSink::Changed(api::Object&& object) {
   if (auto* slice = std::get_if<ResourceSlice>(&object)) {
     if (auto tainted = rules_.SetSlice(std::move(*slice))) next_.Changed(std::move(*tainted));
   } else if (auto* rule = std::get_if<DeviceTaintRule>(&object)) {
@@ -77,7 +77,7 @@ void TaintSink::Changed(api::Object object) {
   }
 }
 
-void TaintSink::Removed(api::Object object) {
+void TaintSink::Removed(api::Object&& object) {
   if (const auto* rule = std::get_if<DeviceTaintRule>(&object)) {
     Tell(rules_.RemoveRule(rule->metadata.name));
     return;

@@ -13,8 +13,8 @@ class TaintSink final : public ObjectSink {
   explicit TaintSink(ObjectSink& next) : next_(next) {}
 
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override;
-  void Changed(api::Object object) override;
-  void Removed(api::Object object) override;
+  void Changed(api::Object&& object) override;
+  void Removed(api::Object&& object) override;
 
  private:
   using Rules = plugins::dynamic_resources::TaintRules;

@@ -14,13 +14,13 @@ class Notes final : public ObjectSink {
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
     text += " =" + std::string(kind) + " " + std::to_string(objects.size());
   }
-  void Changed(api::Object object) override {
+  void Changed(api::Object&& object) override {
     text += " +" + api::MetadataOf(object)->name;
     if (const auto* slice = std::get_if<api::ResourceSlice>(&object)) {
       text += "/" + std::to_string(slice->spec.devices[0].taints.size());
     }
   }
-  void Removed(api::Object object) override { text += " -" + api::MetadataOf(object)->name; }
+  void Removed(api::Object&& object) override { text += " -" + api::MetadataOf(object)->name; }
 
   std::string Take() { return std::exchange(text, ""); }
 
@@ -66,13 +66,13 @@ TEST(TaintSink, OtherKindsPass) {
   api::DeviceClass device_class;
   device_class.metadata.name = "class";
   sink.Replaced("DeviceClass", {device_class});
-  sink.Changed(device_class);
-  sink.Removed(device_class);
+  sink.Changed(api::Object(device_class));
+  sink.Removed(api::Object(device_class));
   api::Node node;
   node.metadata.name = "node";
   sink.Replaced("Node", {node});
-  sink.Changed(node);
-  sink.Removed(node);
+  sink.Changed(api::Object(node));
+  sink.Removed(api::Object(node));
   EXPECT_EQ(notes.Take(), " =DeviceClass 1 +class -class =Node 1 +node -node");
 }
 

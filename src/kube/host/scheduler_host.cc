@@ -31,9 +31,10 @@ class Host final : public SchedulerHost, private ObjectSink {
                 [this](scheduler::EffectResult result) { Tell(std::move(result)); }),
         extenders_(loop, raw_, options_.make_http_client,
                    [this](scheduler::EffectResult result) { Tell(std::move(result)); }) {
+    ObjectSink& own = *this;
     const bool taints = options_.devices && options_.features.taints;
-    if (taints) taints_.emplace(*this);
-    ObjectSink& sink = taints ? static_cast<ObjectSink&>(*taints_) : *this;
+    if (taints) taints_.emplace(own);
+    ObjectSink& sink = taints ? *taints_ : own;
     const auto watch = [&](const Kind& kind) {
       reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_));
     };

@@ -11,6 +11,7 @@ constexpr size_t kMaxPrograms = 1024;
 template <class Map>
 std::vector<std::string> Names(const Map& map) {
   std::vector<std::string> names;
+  names.reserve(map.size());
   for (const auto& [name, value] : map) names.push_back(name);
   return names;
 }

@@ -134,6 +134,7 @@ Result<Value> MakeDevice(std::string_view driver, const api::Device& device) {
     capacity.Add(name, Value::FromQuantity(amount.value));
   }
   Map map;
+  map.entries.reserve(4);
   map.entries.emplace_back(Value::BorrowedString("driver"), Value::BorrowedString(driver));
   map.entries.emplace_back(Value::BorrowedString("attributes"), attributes.Take());
   map.entries.emplace_back(Value::BorrowedString("capacity"), capacity.Take());

@@ -51,6 +51,8 @@ struct ServingOptions {
   int min_tls_minor = 2;                        // TLS 1.x
   bool reuse_port = false;
   bool reuse_address = false;
+  bool http2 = true;                 // over TLS, for clients that offer it
+  uint32_t http2_max_streams = 100;  // per connection
 
   // Changes no answer: what one client can take from the others.
   size_t max_connections = 512;

@@ -285,6 +285,28 @@ def test_there_are_no_go_profiles(busy, scraper_token):
     assert status == 404 and "perf record" in text
 
 
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+def test_http2_is_spoken_with_who_offers_it(busy, scraper_token):
+    port = busy[1].serving_port
+
+    def ask(path, *options):
+        return subprocess.run(
+            ["curl", "-skS", "-w", " %{http_version} %{response_code}", *options]
+            + [f"https://127.0.0.1:{port}{path}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    known = ("-H", f"Authorization: Bearer {scraper_token}")
+    assert ask("/healthz", "--http2") == "ok 2 200"
+    assert ask("/healthz", "--http1.1") == "ok 1.1 200"
+    assert ask("/metrics", "--http2").endswith(" 2 403")
+    answer = ask("/metrics", "--http2", *known)
+    assert answer.endswith(" 2 200") and "scheduler_schedule_attempts_total" in answer
+    assert ask("/metrics", "--http2", "-H", "Authorization: Bearer x").endswith(" 2 401")
+
+
 @pytest.mark.skipif(not IS_BERTH, reason="kube-scheduler does not explain")
 def test_events_explain_what_would_help(quiet_world):
     """With the rights of system:kube-scheduler, and only when something else is true."""

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "api/error_list.h"
@@ -30,8 +31,6 @@ namespace {
 constexpr std::string_view kWithoutEffect[] = {
     "authentication-tolerate-lookup-failure",  // a lookup that fails is repeated
     "contention-profiling",
-    "disable-http2-serving",  // the secure port speaks HTTP/1.1
-    "http2-max-streams-per-connection",
     "log-flush-frequency",
     "log-json-info-buffer-size",
     "log-text-info-buffer-size",
@@ -148,6 +147,12 @@ ServingOptions ServingOf(const FlagValues& flags) {
   serving.min_tls_version = flags.tls_min_version;
   serving.reuse_port = flags.permit_port_sharing;
   serving.reuse_address = flags.permit_address_sharing;
+  serving.http2 = !flags.disable_http2_serving;
+  if (flags.http2_max_streams_per_connection > 0) {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    serving.http2_max_streams =
+        static_cast<uint32_t>(std::min(flags.http2_max_streams_per_connection, kMost));
+  }
   return serving;
 }
 

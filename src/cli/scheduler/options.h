@@ -35,6 +35,8 @@ struct ServingOptions {
   int min_tls_minor = 2;                   // TLS 1.x, from CheckServing()
   bool reuse_port = false;
   bool reuse_address = false;
+  bool http2 = true;
+  uint32_t http2_max_streams = 100;  // per connection
 };
 
 struct AuthenticationOptions {

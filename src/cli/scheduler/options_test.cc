@@ -381,7 +381,15 @@ TEST_F(OptionsTest, ServingFlags) {
   EXPECT_EQ(options_.serving.min_tls_minor, 3);
   EXPECT_TRUE(options_.serving.reuse_port);
   EXPECT_FALSE(options_.serving.reuse_address);
+  EXPECT_FALSE(options_.serving.http2);
+  EXPECT_EQ(options_.serving.http2_max_streams, 100U) << "not a number of streams";
   EXPECT_EQ(options_.serving.sni.size(), 1u);
+}
+
+TEST_F(OptionsTest, StreamsOfAConnection) {
+  MustRun({"--http2-max-streams-per-connection=7"});
+  EXPECT_TRUE(options_.serving.http2);
+  EXPECT_EQ(options_.serving.http2_max_streams, 7U);
 }
 
 TEST_F(OptionsTest, WithoutAPortTlsIsNotLookedAt) {

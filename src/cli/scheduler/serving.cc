@@ -64,6 +64,8 @@ server::ServingOptions ListenerOptions(const ServingOptions& from) {
   to.cipher_suites = from.cipher_suites;
   to.min_tls_minor = from.min_tls_minor;
   to.reuse_port = from.reuse_port;
+  to.http2 = from.http2;
+  to.http2_max_streams = from.http2_max_streams;
   to.reuse_address = from.reuse_address;
   return to;
 }

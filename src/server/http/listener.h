@@ -1,6 +1,7 @@
-// Listener: HTTPS (or plain HTTP) connections, one request after the other on each.
+// Listener: HTTPS (or plain HTTP) connections.
 //
-// HTTP/1.1 with keep-alive over TLS; a client that speaks plain HTTP is told so. What a client can
+// HTTP/2 over TLS for clients that offer it, HTTP/1.1 with keep-alive for all others, one request
+// after the other on each connection; a client that speaks plain HTTP is told so. What a client can
 // hold is bounded: header and body sizes, time to send them, idle time, number of connections (when
 // there are too many, the one that has idled longest makes room).
 #pragma once

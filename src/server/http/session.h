@@ -1,4 +1,5 @@
-// Session: one connection of a listener. Private to this folder.
+// Session: one connection of a listener: HTTP/1.1, or HTTP/2 when the client offers it over TLS.
+// Private to this folder.
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@
 #include <boost/beast/http.hpp>
 
 #include "log/log.h"
+#include "server/http/http2_pump.h"
 #include "server/http/message.h"
 #include "server/http/tls.h"
 #include "server/server.h"
@@ -63,6 +65,14 @@ inline PeerChain ChainOf(SSL* ssl) {
   return chain;
 }
 
+// What was agreed on in the handshake.
+inline bool SpeaksHttp2(SSL* ssl) {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl, &name, &size);
+  return std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
+}
+
 class Session;
 
 // What sessions need of the listener.
@@ -83,7 +93,7 @@ struct Shared {
 };
 
 // One connection. Lives as long as an operation of it is under way.
-class Session : public std::enable_shared_from_this<Session> {
+class Session final : public std::enable_shared_from_this<Session>, private Http2Pump::Owner {
  public:
   Session(tcp::socket socket, std::shared_ptr<Shared> shared)
       : shared_(std::move(shared)), tcp_(std::move(socket)) {
@@ -94,7 +104,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
     place_ = shared_->sessions.insert(shared_->sessions.end(), this);
   }
-  ~Session() {
+  ~Session() override {
     if (body_) body_->Close();
     shared_->sessions.erase(place_);
     shared_->MaybeDrained();
@@ -115,14 +125,15 @@ class Session : public std::enable_shared_from_this<Session> {
                             });
   }
 
-  bool Idle() const { return idle_; }
+  bool Idle() const { return http2_ ? http2_->Idle() : idle_; }
   // The other side may be in the middle of anything.
-  void Abort() {
+  void Abort() override {
     error_code ignored;
     tcp_.socket().close(ignored);
   }
   // No further request; the one under way is answered.
   void Finish() {
+    if (http2_) return http2_->Finish();
     last_ = true;
     if (idle_) Abort();
     if (body_) EndStream();
@@ -160,8 +171,26 @@ class Session : public std::enable_shared_from_this<Session> {
                                }
                                self->buffer_.consume(used);
                                self->peer_ = ChainOf(self->secure_->native_handle());
-                               self->Read(self->shared_->options.header_timeout);
+                               if (SpeaksHttp2(self->secure_->native_handle())) {
+                                 self->StartHttp2();
+                               } else {
+                                 self->Read(self->shared_->options.header_timeout);
+                               }
                              });
+  }
+
+  // From here on the connection is the pump's.
+  void StartHttp2() {
+    tcp_.expires_never();
+    Http2Pump::Owner& owner = *this;
+    http2_ =
+        std::make_unique<Http2Pump>(owner, *secure_, shared_->options, shared_->handler, peer_);
+    http2_->Start();
+    if (shared_->stopping) http2_->Finish();
+  }
+  std::shared_ptr<void> Hold() override { return shared_from_this(); }
+  void Idles() override {
+    shared_->sessions.splice(shared_->sessions.end(), shared_->sessions, place_);
   }
 
   void LogHandshake(const error_code& error) {
@@ -442,6 +471,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<asio::ssl::context> context_;                    // of a secure connection,
   std::optional<asio::ssl::stream<beast::tcp_stream&>> secure_;  // which is over tcp_
   beast::flat_buffer buffer_;
+  std::unique_ptr<Http2Pump> http2_;  // of a connection that speaks it
   std::optional<http::request_parser<http::string_body>> parser_;
   PeerChain peer_;
   // Answers that have gathered; a large body is not copied.

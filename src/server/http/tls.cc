@@ -88,13 +88,15 @@ Result<std::string> CipherList(const std::vector<std::string>& names) {
   return list;
 }
 
-// HTTP/1.1 is what is spoken here, whatever else the client offers.
+// HTTP/2 if it is spoken here (`http2` is not null) and the client offers it, else HTTP/1.1.
 int SelectAlpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in,
-               unsigned int in_size, void*) {
-  static constexpr unsigned char kHttp11[] = "\x08http/1.1";
+               unsigned int in_size, void* http2) {
+  static constexpr std::string_view kBoth = "\x02h2\x08http/1.1";
+  const std::string_view ours = http2 != nullptr ? kBoth : kBoth.substr(3);
   unsigned char* selected = nullptr;
-  const int result =
-      SSL_select_next_proto(&selected, out_size, kHttp11, sizeof kHttp11 - 1, in, in_size);
+  const int result = SSL_select_next_proto(&selected, out_size,
+                                           reinterpret_cast<const unsigned char*>(ours.data()),
+                                           static_cast<unsigned>(ours.size()), in, in_size);
   if (result != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_NOACK;
   *out = selected;
   return SSL_TLSEXT_ERR_OK;
@@ -131,7 +133,8 @@ Result<void> UseProtocol(SSL_CTX* context, const ServingOptions& options) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_cert_verify_callback(context, &TakeAnyClientCertificate, nullptr);
-  SSL_CTX_set_alpn_select_cb(context, &SelectAlpn, nullptr);
+  static char http2;  // any address
+  SSL_CTX_set_alpn_select_cb(context, &SelectAlpn, options.http2 ? &http2 : nullptr);
   return {};
 }
 

@@ -235,56 +235,33 @@ SchedulerMetrics::SchedulerMetrics(const Families& f, const SchedulerMetricsOpti
   }
 }
 
-uint32_t SchedulerMetrics::NextWeight(uint32_t& seen) {
-  const uint32_t number = seen++;
-  if (number < kTimedCycles) return 1;
-  if (number % kSampling != 0) return 0;
-  return kSampling;
-}
-
 uint32_t SchedulerMetrics::NextPluginsWeight() {
   const uint32_t number = plugin_cycles_++;
   if (number < kTimedPlugins) return 1;
   return (number - kTimedPlugins) % kPluginsThinning == 0 ? kPluginsThinning : 0;
 }
 
-bool SchedulerMetrics::Begin(Timer& timer, uint32_t& seen) {
-  timer.weight = NextWeight(seen);
-  if (timer.weight == 0) return false;
-  timer.began_ns = Now();
-  return true;
-}
-
 std::string_view SchedulerMetrics::ProfileName(uint8_t number) const {
   return number < profiles_.size() ? std::string_view(profiles_[number]) : "";
 }
 
-void SchedulerMetrics::CountIncoming(queue::QueueName queue, std::string_view event) {
-  Incoming& last = last_incoming_[static_cast<size_t>(queue)];
-  if (last.counter == nullptr || last.event != event) {
-    last = {std::string(event), &incoming_.Of({queue::NameOf(queue), event})};
-  }
-  last.counter->OwnAdd();
+void SchedulerMetrics::FindIncoming(Incoming& last, queue::QueueName queue,
+                                    std::string_view event) {
+  last = {std::string(event), &incoming_.Of({queue::NameOf(queue), event})};
 }
 
 // --- Cycles
 
-scheduler::CycleInterest SchedulerMetrics::CycleBegan(const cluster::Pod&, std::string_view profile,
-                                                      uint8_t profile_number) {
-  profile_ = profile_number;
-  if (profile_number >= profiles_.size()) profiles_.resize(profile_number + size_t{1});
-  if (profiles_[profile_number] != profile) {  // a new configuration
-    profiles_[profile_number] = profile;
-    scheduled_.clear();
-    points_by_code_.clear();
-  }
-  FlushSteps();
-  steps_.clear();
-  cycle_.weight = NextWeight(cycles_);
-  if (time_next_) cycle_.weight = std::max<uint32_t>(cycle_.weight, 1);
+void SchedulerMetrics::Rename(uint8_t number, std::string_view name) {
+  if (number >= profiles_.size()) profiles_.resize(number + size_t{1});
+  profiles_[number] = name;
+  scheduled_.clear();
+  points_by_code_.clear();
+}
+
+scheduler::CycleInterest SchedulerMetrics::TimeCycle() {
+  cycle_.weight = std::max<uint32_t>(cycle_.weight, 1);
   time_next_ = false;
-  plugins_weight_ = 0;
-  if (cycle_.weight == 0) return {};
   if (cycle_.weight == 1 && timed_cycles_++ % kPluginsSampling == 0) {
     plugins_weight_ = NextPluginsWeight();
   }
@@ -356,15 +333,11 @@ void SchedulerMetrics::CountAttempt(std::string_view result, std::string_view pr
   attempt_duration_.Of({result, profile}).OwnObserve(Since(timer.began_ns), timer.weight);
 }
 
-void SchedulerMetrics::Attempted(const cluster::Pod& pod, Outcome outcome, std::string_view,
-                                 std::string_view) {
+void SchedulerMetrics::CountAttempted(const cluster::Pod& pod, Outcome outcome) {
   FlushSteps();
-  // What was decided counts as scheduled only once it is bound.
   if (outcome == Outcome::kScheduled) {
-    if (cycle_.weight != 0) {
-      binding_since_[pod.uid] = {
-          .cycle = cycle_, .profile = profile_, .plugins_weight = plugins_weight_};
-    }
+    binding_since_[pod.uid] = {
+        .cycle = cycle_, .profile = profile_, .plugins_weight = plugins_weight_};
     cycle_.weight = 0;
     return;
   }

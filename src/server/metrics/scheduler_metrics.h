@@ -52,12 +52,31 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
                      const queue::QueuedPod&, const framework::Profile&) override {
     CountIncoming(queue, event);
   }
-  void CountIncoming(queue::QueueName queue, std::string_view event);
-  scheduler::CycleInterest CycleBegan(const cluster::Pod& pod, std::string_view profile,
-                                      uint8_t profile_number) override;
+  void CountIncoming(queue::QueueName queue, std::string_view event) {
+    Incoming& last = last_incoming_[static_cast<size_t>(queue)];
+    if (last.event != event || last.counter == nullptr) FindIncoming(last, queue, event);
+    last.counter->OwnAdd();
+  }
+  scheduler::CycleInterest CycleBegan(const cluster::Pod&, std::string_view profile,
+                                      uint8_t profile_number) override {
+    if (steps_weight_ != 0) FlushSteps();
+    profile_ = profile_number;
+    if (profile_number >= profiles_.size() || profiles_[profile_number] != profile) {
+      Rename(profile_number, profile);
+    }
+    if (!steps_.empty()) steps_.clear();
+    cycle_.weight = NextWeight(cycles_);
+    plugins_weight_ = 0;
+    if (cycle_.weight == 0 && !time_next_) return {};
+    return TimeCycle();
+  }
   void AlgorithmEnded() override;
-  void Attempted(const cluster::Pod& pod, scheduler::Outcome outcome, std::string_view node,
-                 std::string_view message) override;
+  void Attempted(const cluster::Pod& pod, scheduler::Outcome outcome, std::string_view,
+                 std::string_view) override {
+    // What was decided counts as scheduled only once it is bound.
+    if (outcome == scheduler::Outcome::kScheduled && cycle_.weight == 0) return;
+    CountAttempted(pod, outcome);
+  }
   void Bound(const scheduler::PodRef& pod, std::string_view node, const queue::QueuedPod& info,
              const api::Time& now) override;
   void Preempted(const scheduler::PodRef& preemptor, size_t victims,
@@ -118,12 +137,21 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   int64_t Now() const { return now_ns_(); }
   double Since(int64_t began_ns) const { return static_cast<double>(Now() - began_ns) * 1e-9; }
   void CountAttempt(std::string_view result, std::string_view profile, const Timer& timer);
+  void CountAttempted(const cluster::Pod& pod, scheduler::Outcome outcome);
   void CountScheduled(uint8_t profile, const Timer& timer);
+  // A profile of that number has a new name: a new configuration.
+  void Rename(uint8_t number, std::string_view name);
+  scheduler::CycleInterest TimeCycle();
   void ForgetOld();
   // Counts the points of the cycle that is over.
   void FlushSteps();
   Histogram& PointSeries(framework::Point point, framework::Code code, uint8_t profile);
-  bool Begin(Timer& timer, uint32_t& seen);
+  bool Begin(Timer& timer, uint32_t& seen) {
+    timer.weight = NextWeight(seen);
+    if (timer.weight == 0) return false;
+    timer.began_ns = Now();
+    return true;
+  }
   std::string_view ProfileName(uint8_t number) const;
   void RefreshQueues(const scheduler::Engine& engine);
   void RefreshUnschedulable(const scheduler::Engine& engine);
@@ -131,7 +159,11 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void RefreshCalls(const scheduler::Engine& engine);
   void CountCalls(const framework::Cycle& cycle, std::vector<framework::PluginCalls>& before);
   // The next of a run of equal things: how much it counts for, 0: it is not timed.
-  static uint32_t NextWeight(uint32_t& seen);
+  static uint32_t NextWeight(uint32_t& seen) {
+    const uint32_t number = seen++;
+    if (number < kTimedCycles) return 1;
+    return number % kSampling == 0 ? kSampling : 0;
+  }
   uint32_t NextPluginsWeight();
 
   SchedulerMetrics(const Families& families, const SchedulerMetricsOptions& options);
@@ -171,6 +203,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     std::string event;
     Counter* counter = nullptr;
   };
+  void FindIncoming(Incoming& last, queue::QueueName queue, std::string_view event);
   std::array<Incoming, queue::kQueueNames> last_incoming_;
   std::vector<Counter*> scheduled_;         // of attempts_, by profile
   std::vector<Histogram*> points_by_code_;  // of point_duration_, by profile, point and code

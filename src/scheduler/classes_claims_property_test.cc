@@ -36,10 +36,70 @@ struct Template {
   bool shares_devices = false;       // a claim that others use too
 };
 
+constexpr config::DraFeatures kGates{
+    .partitionable = true, .taints = true, .consumable_capacity = true};
+
+// Taints, counters, shares and places of their own for the devices of a slice.
+void AddGated(Random& random, bool of_many, api::ResourceSlice* slice) {
+  api::ResourceSliceSpec& spec = slice->spec;
+  spec.shared_counters.push_back(
+      FromText<api::CounterSet>("{'name':'s','counters':{'c':{'value':'3'}}}"));
+  if (of_many && random.Below(2) == 0) {
+    spec.all_nodes.reset();
+    spec.node_selector = {};
+    spec.per_device_node_selection = true;
+  }
+  for (api::Device& device : spec.devices) {
+    if (spec.per_device_node_selection) {
+      device.node_name = fmt::format("n{}", random.Below(20));
+      if (random.Below(3) == 0) {
+        device.node_name = {};
+        device.all_nodes = true;
+      }
+    }
+    if (random.Below(4) == 0) {
+      device.taints.push_back(FromText<api::DeviceTaint>(
+          fmt::format("{{'key':'k{}','effect':'NoSchedule'}}", random.Below(2))));
+    }
+    if (random.Below(4) == 0) {
+      device.consumes_counters.push_back(FromText<api::DeviceCounterConsumption>(fmt::format(
+          "{{'counterSet':'s','counters':{{'c':{{'value':'{}'}}}}}}", 1 + random.Below(3))));
+    }
+    if (random.Below(3) == 0) {
+      device.allow_multiple_allocations = true;
+      device.capacity["m"] = FromText<api::DeviceCapacity>("{'value':'6'}");
+      if (random.Below(2) == 0) {
+        device.capacity["m"] = FromText<api::DeviceCapacity>(
+            "{'value':'6','requestPolicy':{'default':'1','validValues':['1','2','4']}}");
+      }
+    }
+  }
+}
+
+// Tolerations and amounts for the requests of a claim.
+std::string AskGated(Random& random, std::string devices) {
+  constexpr std::string_view kMode = "'allocationMode'";
+  for (size_t at = 0; (at = devices.find(kMode, at)) != std::string::npos; at += kMode.size()) {
+    std::string more;
+    if (random.Below(3) == 0) {
+      more += fmt::format("'tolerations':[{{'key':'k{}','operator':'Exists'}}],", random.Below(2));
+    }
+    if (random.Below(4) == 0) {
+      more += fmt::format("'capacity':{{'requests':{{'m':'{}'}}}},", 1 + random.Below(3));
+    }
+    devices.insert(at, more);
+    at += more.size();
+  }
+  return devices;
+}
+
 class History : LabHistory {
  public:
-  History(uint64_t seed, bool volumes, bool devices)
-      : LabHistory(seed), volumes_(volumes), devices_(devices) {
+  History(uint64_t seed, bool volumes, bool devices, bool gated)
+      : LabHistory(seed, gated ? kGates : config::DraFeatures{}),
+        volumes_(volumes),
+        devices_(devices),
+        gated_(gated) {
     SetClasses();
     next_node_ = static_cast<int>(2 + random_.Below(OneIn(3) ? 150 : 20));
     for (int i = 0; i < next_node_; ++i) SetNode(i);
@@ -162,15 +222,19 @@ class History : LabHistory {
 
   void SetSlice(int i) {
     const bool gone = OneIn(8);
-    const api::ResourceSlice slice =
-        RandomSlice(random_, i, shared_slices_ && i < kSharedSlices && OneIn(2));
+    const bool of_many = shared_slices_ && i < kSharedSlices && OneIn(2);
+    api::ResourceSlice slice = RandomSlice(random_, i, of_many);
+    if (gated_) AddGated(random_, of_many, &slice);
     Objects([&](auto& objects) {
       gone ? void(objects.resource_slices.Remove({}, slice.metadata.name))
            : objects.resource_slices.Set(slice);
     });
   }
 
-  std::string MakeDevices() { return RandomDevices(random_); }
+  std::string MakeDevices() {
+    const std::string devices = RandomDevices(random_);
+    return gated_ ? AskGated(random_, devices) : devices;
+  }
 
   void SetDeviceClaim(const std::string& name, const std::string& devices,
                       const std::string& owner) {
@@ -478,6 +542,7 @@ class History : LabHistory {
 
   const bool volumes_;
   const bool devices_;
+  const bool gated_;
   const bool shared_slices_ = OneIn(3);
   std::vector<Template> templates_;
   std::vector<std::string> placed_;  // uids, also of pods that are gone
@@ -491,6 +556,7 @@ struct Case {
   const char* name;
   bool volumes;
   bool devices;
+  bool gated = false;  // with the feature gates about devices
 };
 
 class ClaimsProperty : public ::testing::TestWithParam<Case> {};
@@ -504,7 +570,7 @@ TEST_P(ClaimsProperty, DecisionsAreThoseOfAScan) {
   const uint64_t seeds = more == nullptr ? 60 : std::strtoull(more, nullptr, 10);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    History history(seed, GetParam().volumes, GetParam().devices);
+    History history(seed, GetParam().volumes, GetParam().devices, GetParam().gated);
     history.Live(250);
     if (HasFailure()) return;
     answers += history.Seen(1).answers;
@@ -521,7 +587,8 @@ TEST_P(ClaimsProperty, DecisionsAreThoseOfAScan) {
 
 INSTANTIATE_TEST_SUITE_P(Claims, ClaimsProperty,
                          ::testing::Values(Case{"volumes", true, false},
-                                           Case{"devices", false, true}, Case{"both", true, true}),
+                                           Case{"devices", false, true}, Case{"both", true, true},
+                                           Case{"gated", false, true, true}),
                          [](const auto& which) { return which.param.name; });
 
 }  // namespace

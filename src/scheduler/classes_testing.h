@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "cluster/cluster.h"
 #include "config/config.h"
+#include "config/dra_features.h"
 #include "framework/class_cache.h"
 #include "framework/post_filter.h"
 #include "plugins/default_preemption/default_preemption.h"
@@ -23,8 +24,11 @@
 namespace berth::scheduler {
 
 struct Lab {
-  Lab(uint64_t seed, bool classes, bool eager) : algorithm({.seed = seed, .classes = classes}) {
-    auto made = ProfileSet::Make(config::Default(), cluster, nullptr, seed);
+  Lab(uint64_t seed, bool classes, bool eager, const config::DraFeatures& features = {})
+      : algorithm({.seed = seed, .classes = classes}) {
+    config::KubeSchedulerConfiguration config = config::Default();
+    config::SetDraFeatures(features, config);
+    auto made = ProfileSet::Make(config, cluster, nullptr, seed);
     EXPECT_TRUE(made.has_value());
     profiles = std::make_unique<ProfileSet>(std::move(*made));
     cycle = profiles->CycleFor("default-scheduler");
@@ -88,10 +92,13 @@ struct Lab {
 // Lived without classes, with a class for every pod, and with classes where they pay.
 class LabHistory {
  protected:
-  explicit LabHistory(uint64_t seed) : random_(seed) {
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/false, /*eager=*/false));
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/true));
-    labs_.push_back(std::make_unique<Lab>(seed, /*classes=*/true, /*eager=*/false));
+  explicit LabHistory(uint64_t seed, const config::DraFeatures& features = {}) : random_(seed) {
+    const auto add = [&](bool classes, bool eager) {
+      labs_.push_back(std::make_unique<Lab>(seed, classes, eager, features));
+    };
+    add(/*classes=*/false, /*eager=*/false);
+    add(/*classes=*/true, /*eager=*/true);
+    add(/*classes=*/true, /*eager=*/false);
   }
 
   bool OneIn(uint64_t n) { return random_.Below(n) == 0; }

@@ -50,15 +50,17 @@ bool TakeAnswer(Status& status, PostFilterResult own, std::string_view plugin,
                 std::vector<std::string>* reasons, std::string_view* first,
                 PostFilterResult* result) {
   status.set_plugin(plugin);
+  // What one plugin deallocates is deallocated, whatever the others say.
+  const auto deallocated =
+      own.deallocated_claim ? own.deallocated_claim : result->deallocated_claim;
   const bool final_word = status.Ok() || status.code() == Code::kUnschedulableAndUnresolvable;
   if (final_word || own.nomination != PostFilterResult::Nomination::kKeep) {
     *result = std::move(own);
   }
-  if (final_word) return true;
-  if (!IsRejected(status.code())) {
-    *result = PostFilterResult();
-    return true;
-  }
+  const bool failed = !final_word && !IsRejected(status.code());
+  if (failed) *result = PostFilterResult();
+  result->deallocated_claim = deallocated;
+  if (final_word || failed) return true;
   reasons->insert(reasons->end(), status.reasons().begin(), status.reasons().end());
   if (first->empty()) *first = plugin;
   return false;

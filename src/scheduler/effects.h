@@ -43,6 +43,7 @@ struct PatchPodStatus {
   std::vector<std::string> condition_types = {};
   // The one that `condition` replaces, as far as the engine knows it: of the preceding attempt.
   std::optional<api::PodCondition> old_condition = std::nullopt;
+  std::optional<api::PodExtendedResourceClaimStatus> extended_resource_claim = std::nullopt;
 };
 
 // DELETE pods/NAME. Like kube-scheduler, a host need not make the uid a precondition.
@@ -55,7 +56,8 @@ struct ReadPod {
   PodRef pod;
 };
 
-// PUT of an object that is refused when it has changed since it was read.
+// PUT of an object that is refused when it has changed since it was read; or, as the write says,
+// POST of a new one, or the end of one.
 struct WriteObject {
   framework::ApiWrite write;
 };

@@ -63,6 +63,12 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
       auto* later = dynamic_cast<framework::WaitingPodsPlugin*>(plugin);
       if (later != nullptr) deciding_later_.push_back(later);
     }
+    for (const auto& plugin : profile->Plugins()) {
+      auto* aware = dynamic_cast<framework::TimeAwarePlugin*>(plugin.get());
+      if (aware == nullptr) continue;
+      aware->SetTime(now_);
+      time_aware_.push_back(aware);
+    }
     runtimes_.push_back(std::move(runtime));
   }
   queue::QueueOptions queue_options;
@@ -151,6 +157,7 @@ void Engine::Impl::Moved(const queue::QueuedPod& pod, queue::QueueName queue,
 
 void Engine::Impl::AdvanceTo(const api::Time& now) {
   now_ = std::max(now_, now);
+  for (framework::TimeAwarePlugin* plugin : time_aware_) plugin->SetTime(now_);
   if (extended_) return;
   queue_->Advance(now_);
   while (!timers_.empty() && timers_.begin()->first <= now_) {

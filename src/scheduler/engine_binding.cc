@@ -155,6 +155,9 @@ void Engine::Impl::NextPreBind(Binding& binding) {
     const std::vector<WriteResult> results = std::exchange(binding.results, {});
     PreBindStep step = task.task->Next(cluster_, now_, results);
     for (const WriteResult& result : results) AnnounceWritten(result);
+    if (auto* of_pod = dynamic_cast<framework::PodPreBindTask*>(task.task.get())) {
+      TellOfPod(binding, *of_pod);
+    }
     switch (step.kind) {
       case PreBindStep::Kind::kDone:
         ++binding.task;
@@ -179,12 +182,20 @@ void Engine::Impl::NextPreBind(Binding& binding) {
       case PreBindStep::Kind::kWrite:
         binding.writes = std::move(step.writes);
         binding.write = 0;
-        if (binding.writes.empty()) continue;
+        if (binding.writes.empty() && !binding.pod_status) continue;
         SendNextWrite(binding);
         return;
     }
   }
   SendBind(binding);
+}
+
+void Engine::Impl::TellOfPod(Binding& binding, framework::PodPreBindTask& task) {
+  binding.pod_status = task.TakePodStatus();
+  if (const auto event = task.TakeEvent()) {
+    Record(binding.ref, std::nullopt, "Normal", event->reason, "Scheduling", event->note,
+           runtimes_[binding.profile].profile->Name());
+  }
 }
 
 // Pods that share a claim wait until it is allocated. The watch may have shown that while it still
@@ -198,6 +209,13 @@ void Engine::Impl::AnnounceWritten(const WriteResult& result) {
 }
 
 void Engine::Impl::SendNextWrite(Binding& binding) {
+  if (binding.pod_status) {
+    PatchPodStatus patch;
+    patch.pod = binding.ref;
+    patch.extended_resource_claim = binding.pod_status;
+    EmitAwaited(std::move(patch), {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+    return;
+  }
   EmitAwaited(WriteObject{binding.writes[binding.write]},
               {Awaited::For::kBinding, binding.ref.uid, 0, 0});
 }
@@ -209,7 +227,10 @@ void Engine::Impl::RetryLater(Binding& binding) {
 }
 
 void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
-  if (result.code == EffectResult::Code::kUnknown) {
+  const bool creates =
+      binding.write < binding.writes.size() && framework::Creates(binding.writes[binding.write]);
+  // One created twice would be two: the next attempt finds what is left of this one.
+  if (result.code == EffectResult::Code::kUnknown && !creates) {
     // Given up now, a device that was allocated after all would be given to another pod as well.
     // The same write once more is refused if the first was carried out, and that is an answer.
     binding.resend = true;

@@ -143,7 +143,10 @@ void Engine::Impl::FinishNoFit(PodId id, ProfileRuntime& runtime, const Status& 
   failure.unschedulable = runtime.MaskOf(decision_.diagnosis.unschedulable_plugins);
   failure.pending = runtime.MaskOf(decision_.diagnosis.pending_plugins);
   if (result.deallocated_claim) {
-    EmitAwaited(WriteObject{{*result.deallocated_claim, true}},
+    // A claim that is to go altogether says so.
+    framework::ApiWrite write{*result.deallocated_claim, false};
+    write.status = !framework::Removes(write);
+    EmitAwaited(WriteObject{std::move(write)},
                 {Awaited::For::kActivate, cluster_.GetPod(id).uid, 0, 0});
   }
   const bool later = result.nomination == PostFilterResult::Nomination::kSet &&

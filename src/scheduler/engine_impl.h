@@ -15,6 +15,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "cluster/object_store.h"
+#include "framework/device_claims.h"
 #include "framework/hint_map.h"
 #include "framework/out_of_tree.h"
 #include "framework/post_filter.h"
@@ -99,6 +100,7 @@ struct Binding {
   size_t task = 0;  // the one at work; those before are done, and kept for Undo
   std::vector<framework::ApiWrite> writes;
   size_t write = 0;
+  std::optional<api::PodExtendedResourceClaimStatus> pod_status;  // instead of writes
   std::vector<framework::WriteResult> results;
   uint8_t binder = 0;           // the Bind plugin
   ExtenderMask extenders = 0;   // that are interested in the pod
@@ -244,6 +246,7 @@ class Engine::Impl final : public queue::QueueHost {
   // --- Binding cycle (engine_binding.cc)
   void ProceedBinding(Binding& binding);
   void NextPreBind(Binding& binding);
+  void TellOfPod(Binding& binding, framework::PodPreBindTask& task);
   void SendNextWrite(Binding& binding);
   void AnnounceWritten(const framework::WriteResult& result);
   void SendBind(Binding& binding);
@@ -335,6 +338,7 @@ class Engine::Impl final : public queue::QueueHost {
   std::vector<ProfileRuntime> runtimes_;
   std::unique_ptr<queue::SchedulingQueue> queue_;
   std::vector<framework::WaitingPodsPlugin*> deciding_later_;  // about pods that wait
+  std::vector<framework::TimeAwarePlugin*> time_aware_;
   Algorithm algorithm_;
   Decision decision_;
   mutable explain::DecisionLog log_;

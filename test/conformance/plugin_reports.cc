@@ -93,7 +93,9 @@ void ApplyPostFilter(const DefaultPreemption::Report& report, cluster::Cluster& 
                      cluster::PodId pod, const framework::PostFilterResult& proposal,
                      PreemptionOutcome* outcome) {
   using Nomination = framework::PostFilterResult::Nomination;
-  if (proposal.deallocated_claim != nullptr) {
+  // The recording waits for the claim to be seen without devices only where nobody else made room;
+  // else the next attempt is too early for it.
+  if (proposal.deallocated_claim != nullptr && outcome->code != "Success") {
     cluster.MutableObjects().resource_claims.Set(proposal.deallocated_claim);
   }
   if (proposal.nomination == Nomination::kClear) Nominate(cluster, pod, "");

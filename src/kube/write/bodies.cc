@@ -99,6 +99,18 @@ void AddConditions(const scheduler::PatchPodStatus& patch, std::vector<JsonKey>&
   status.emplace_back("conditions", '[' + JsonObject(keys) + ']');
 }
 
+std::string ExtendedResourceClaim(const api::PodExtendedResourceClaimStatus& claim) {
+  std::string mappings = "[";
+  for (const api::ContainerExtendedResourceRequest& mapping : claim.request_mappings) {
+    if (mappings.size() > 1) mappings += ',';
+    mappings += JsonObject({{"containerName", Quoted(mapping.container_name)},
+                            {"requestName", Quoted(mapping.request_name)},
+                            {"resourceName", Quoted(mapping.resource_name)}});
+  }
+  return JsonObject({{"requestMappings", mappings + ']'},
+                     {"resourceClaimName", Quoted(claim.resource_claim_name)}});
+}
+
 }  // namespace
 
 std::string BindingBody(const scheduler::BindPod& bind, std::string_view content_type) {
@@ -120,6 +132,9 @@ std::string DeleteBody(std::string_view content_type) {
 std::optional<std::string> StatusPatch(const scheduler::PatchPodStatus& patch) {
   std::vector<JsonKey> status;
   if (patch.condition) AddConditions(patch, status);
+  if (const auto& claim = patch.extended_resource_claim) {
+    status.emplace_back("extendedResourceClaimStatus", ExtendedResourceClaim(*claim));
+  }
   if (const auto& node = patch.nominated_node_name) {
     status.emplace_back("nominatedNodeName", node->empty() ? "null" : Quoted(*node));
   }

@@ -9,6 +9,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/proto_merge.h"
+#include "framework/device_claims.h"
 #include "kube/kinds.h"
 #include "kube/watch/decode.h"
 #include "kube/write/bodies.h"
@@ -26,6 +27,9 @@ using WrittenObject = decltype(framework::ApiWrite::object);
 constexpr Nanoseconds kPatchPauses[] = {
     std::chrono::milliseconds(10), std::chrono::milliseconds(50), std::chrono::milliseconds(250)};
 constexpr double kPatchJitter = 0.1;
+// What keeps a claim from going while it is allocated, and how often it is tried to take it off.
+constexpr std::string_view kClaimFinalizer = "resource.kubernetes.io/delete-protection";
+constexpr size_t kMaxConflicts = 5;
 
 const Kind& PodKind() { return *FindKind("Pod"); }
 
@@ -183,6 +187,10 @@ class EffectRunner::Impl {
   void OnFetched(Key key, framework::ApiWrite write, const ApiResponse& response);
   void Write(Key key, const framework::ApiWrite& write, std::string_view old);
   void OnWritten(Key key, const Kind& kind, const ApiResponse& response);
+  void Create(Key key, const framework::ApiWrite& write);
+  void Remove(Key key, const WrittenObject& object);
+  void OnReadToRemove(Key key, const WrittenObject& object, const ApiResponse& response);
+  void Delete(Key key, const WrittenObject& object);
   // Keeps the bytes of an answer, and gives the object in it.
   Result<WrittenObject> Keep(const Kind& kind, const ApiResponse& response);
 
@@ -303,6 +311,8 @@ void EffectRunner::Impl::OnPatched(Key key, const ApiRequest& request,
 // ---- Whole objects
 
 void EffectRunner::Impl::Start(Key key, scheduler::WriteObject& write) {
+  if (framework::Creates(write.write)) return Create(key, write.write);
+  if (framework::Removes(write.write)) return Remove(key, write.write.object);
   const Kind& kind = KindOf(write.write.object);
   const api::ObjectMeta& meta = MetaOf(write.write.object);
   const RawObjects::Entry* entry = raw_.Find(kind.kind, meta.namespace_, meta.name);
@@ -382,6 +392,61 @@ Result<WrittenObject> EffectRunner::Impl::Keep(const Kind& kind, const ApiRespon
   if (!kept) return Fail(std::move(kept.error()));
   raw_.Put(kind.kind, meta.namespace_, meta.name, {meta.resource_version, std::move(*kept)});
   return std::move(*written);
+}
+
+void EffectRunner::Impl::Create(Key key, const framework::ApiWrite& write) {
+  const Kind& kind = KindOf(write.object);
+  const std::string message =
+      std::visit([](const auto& value) { return api::ToProto(value); }, write.object);
+  ApiRequest request = Request("POST", NamespacePath(kind, MetaOf(write.object).namespace_));
+  request.content_type = kProtobuf;
+  request.accept = kAcceptProtobuf;
+  request.body = api::WrapEnvelope(kind.api_version, kind.kind, message);
+  Send(key, std::move(request),
+       [this, key, &kind](const ApiResponse& response) { OnWritten(key, kind, response); });
+}
+
+// Read, written without the finalizer, deleted; from the start after a conflict.
+void EffectRunner::Impl::Remove(Key key, const WrittenObject& object) {
+  const api::ObjectMeta& meta = MetaOf(object);
+  ApiRequest request = Request("GET", ObjectPath(KindOf(object), meta.namespace_, meta.name));
+  request.accept = kAcceptProtobuf;
+  Send(key, std::move(request),
+       [this, key, object](const ApiResponse& response) { OnReadToRemove(key, object, response); });
+}
+
+void EffectRunner::Impl::OnReadToRemove(Key key, const WrittenObject& object,
+                                        const ApiResponse& response) {
+  if (!response.Ok()) return Finish(key, response);
+  const Kind& kind = KindOf(object);
+  auto current = Keep(kind, response);
+  if (!current) return Finish(key, {.code = Code::kError, .message = current.error().Message()});
+  const api::ObjectMeta meta = MetaOf(*current);
+  if (meta.uid != MetaOf(object).uid) return Finish(key, {.code = Code::kNotFound, .message = ""});
+  const size_t finalizers = std::visit(
+      [](auto& value) { return std::erase(value.metadata.finalizers, kClaimFinalizer); }, *current);
+  const RawObjects::Entry* entry = raw_.Find(kind.kind, meta.namespace_, meta.name);
+  if (finalizers == 0 || !entry) return Delete(key, object);
+  auto merged =
+      std::visit([&](const auto& value) { return api::MergeProto(entry->proto, value); }, *current);
+  if (!merged) return FinishSoon(key, Code::kError, merged.error().Message());
+  ApiRequest request = Request("PUT", ObjectPath(kind, meta.namespace_, meta.name));
+  request.content_type = kProtobuf;
+  request.accept = kAcceptProtobuf;
+  request.body = api::WrapEnvelope(kind.api_version, kind.kind, *merged);
+  Send(key, std::move(request), [this, key, object](const ApiResponse& written) {
+    if (written.Ok()) return Delete(key, object);
+    if (written.code != 409 || ++runs_[key].attempts == kMaxConflicts) return Finish(key, written);
+    Remove(key, object);
+  });
+}
+
+void EffectRunner::Impl::Delete(Key key, const WrittenObject& object) {
+  const api::ObjectMeta& meta = MetaOf(object);
+  Send(key,
+       WithBody("DELETE", ObjectPath(KindOf(object), meta.namespace_, meta.name),
+                DeleteBody(client_.ContentType())),
+       [this, key](const ApiResponse& response) { Finish(key, response); });
 }
 
 EffectRunner::EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw,

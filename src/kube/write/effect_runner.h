@@ -5,7 +5,8 @@
 //                   about 10 ms on 500, 503 and a refused connection
 //   DeletePod       DELETE pods/NAME, no precondition
 //   ReadPod         GET pods/NAME
-//   WriteObject     PUT of the whole object, with the fields berth does not know as they were
+//   WriteObject     PUT of the whole object, with the fields berth does not know as they were; POST
+//                   of a new one; or GET, PUT without the finalizer of claims and DELETE
 //   RecordEvent     handed to the EventRecorder
 //
 // Requests about one pod go one after the other: a condition that says why a pod is pending must

@@ -10,6 +10,7 @@
 #include "api/object.h"
 #include "api/proto.h"
 #include "api/protozero.h"
+#include "framework/device_claims.h"
 #include "kube/client/fake_api_client.h"
 #include "kube/fake_loop.h"
 #include "kube/hex.h"
@@ -120,6 +121,19 @@ TEST(StatusPatch, TheNominationAloneOrTogether) {
             R"("conditions":[{"message":"new","type":"PodScheduled"}],"nominatedNodeName":"n1"}})");
   patch.old_condition = patch.condition;
   EXPECT_EQ(StatusPatch(patch), R"({"status":{"nominatedNodeName":"n1"}})");
+}
+
+TEST(StatusPatch, TheClaimOfExtendedResources) {
+  const scheduler::PatchPodStatus patch{
+      .pod = kPod,
+      .condition = std::nullopt,
+      .nominated_node_name = std::nullopt,
+      .extended_resource_claim = api::PodExtendedResourceClaimStatus{
+          {{"c", "x.com/gpu", "container-0-request-1"}}, "p-extended-resources-x"}};
+  EXPECT_EQ(StatusPatch(patch),
+            R"({"status":{"extendedResourceClaimStatus":{"requestMappings":[{"containerName":"c",)"
+            R"("requestName":"container-0-request-1","resourceName":"x.com/gpu"}],)"
+            R"("resourceClaimName":"p-extended-resources-x"}}})");
 }
 
 TEST(StatusPatch, NothingToSay) {
@@ -352,6 +366,72 @@ TEST_F(WriteObjectTest, AnotherVersionIsAConflictInTheServersWords) {
             "modified; please apply your changes to the latest version and try again");
   EXPECT_EQ(client_.Size(), 1u);
   EXPECT_EQ(raw_.Find("PersistentVolume", "", "pv1")->resource_version, "9");
+}
+
+class ClaimTest : public EffectRunnerTest {
+ protected:
+  static constexpr std::string_view kPath = "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims";
+
+  static ApiResponse Answer(const api::ResourceClaim& claim) {
+    return FakeApiClient::Success(api::WrapEnvelope(
+        api::ResourceClaim::kApiVersion, api::ResourceClaim::kKind, api::ToProto(claim)));
+  }
+  api::ResourceClaim Named(std::vector<std::string> finalizers = {}) const {
+    api::ResourceClaim claim = claim_;
+    claim.metadata.name = "p-x";
+    claim.metadata.uid = "uid-x";
+    claim.metadata.resource_version = "5";
+    claim.metadata.finalizers = std::move(finalizers);
+    return claim;
+  }
+  std::string Line(std::string_view verb, std::string_view name = "") const {
+    return std::string(verb) + " " + std::string(kPath) + std::string(name);
+  }
+
+  api::ResourceClaim claim_ = [] {
+    api::ResourceClaim claim;
+    claim.metadata.generate_name = "p-";
+    claim.metadata.namespace_ = "ns";
+    return claim;
+  }();
+};
+
+TEST_F(ClaimTest, IsCreated) {
+  Run(scheduler::WriteObject{{claim_, false}});
+  EXPECT_EQ(LastLine(), Line("POST"));
+  const auto sent = api::DecodeObjectProto(LastBody());
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(std::get<api::ResourceClaim>(*sent), claim_);
+  client_.RespondNext(Answer(Named()));
+  ASSERT_TRUE(Last().written);
+  EXPECT_EQ(std::get<api::ResourceClaim>(*Last().written), Named());
+  EXPECT_EQ(raw_.Find("ResourceClaim", "ns", "p-x")->resource_version, "5");
+}
+
+TEST_F(ClaimTest, IsRemovedAfterItsFinalizer) {
+  claim_ = Named();
+  Run(scheduler::WriteObject{framework::RemovalOf(claim_)});
+  for (int conflicts = 0; conflicts < 2; ++conflicts) {
+    EXPECT_EQ(LastLine(), Line("GET", "/p-x"));
+    client_.RespondNext(Answer(Named({"mine", "resource.kubernetes.io/delete-protection"})));
+    EXPECT_EQ(LastLine(), Line("PUT", "/p-x"));
+    EXPECT_EQ(std::get<api::ResourceClaim>(*api::DecodeObjectProto(LastBody())), Named({"mine"}));
+    if (conflicts == 0) client_.RespondNext(FakeApiClient::Failure(409, "Conflict", "modified"));
+  }
+  client_.RespondNext(Answer(Named({"mine"})));
+  EXPECT_EQ(LastLine(), Line("DELETE", "/p-x"));
+  client_.RespondNext(FakeApiClient::Success(""));
+  EXPECT_EQ(Last().code, Code::kOk);
+}
+
+TEST_F(ClaimTest, AnotherOfTheSameNameIsNotRemoved) {
+  claim_ = Named();
+  Run(scheduler::WriteObject{framework::RemovalOf(claim_)});
+  api::ResourceClaim other = Named();
+  other.metadata.uid = "other";
+  client_.RespondNext(Answer(other));
+  EXPECT_EQ(Last().code, Code::kNotFound);
+  EXPECT_EQ(client_.Size(), 1u);
 }
 
 TEST_F(WriteObjectTest, WhenReadingFirstFailsNothingWasWritten) {

@@ -167,11 +167,16 @@ Result<api::AllocationResult> MakeAllocation(const Inventory& inventory, const P
     device.request = request.FullName();
     device.driver = slice.driver;
     device.pool = slice.pool.name;
-    device.device = inventory.DeviceAt(found.slot).name;
+    const api::Device& published = inventory.DeviceAt(found.slot);
+    device.device = published.name;
     if (request.admin_access) device.admin_access = true;
     if (plan.features.consumable_capacity && IsShared(inventory.DeviceAt(found.slot))) {
       device.share_id = MakeShareId(*planned.claim, result.devices.results.size());
       device.consumed_capacity = ConsumedCapacity(inventory.DeviceAt(found.slot), request.capacity);
+    }
+    if (inventory.Features().binding_conditions) {
+      device.binding_conditions = published.binding_conditions;
+      device.binding_failure_conditions = published.binding_failure_conditions;
     }
     result.devices.results.push_back(std::move(device));
   }

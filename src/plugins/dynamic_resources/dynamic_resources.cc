@@ -4,11 +4,9 @@
 #include <utility>
 
 #include "cluster/object_store.h"
-#include "framework/cycle.h"
-#include "framework/diagnosis.h"
-#include "plugins/dynamic_resources/allocation.h"
+#include "plugins/dynamic_resources/binding_conditions.h"
 #include "plugins/dynamic_resources/pod_claims.h"
-#include "plugins/dynamic_resources/pre_bind.h"
+#include "plugins/dynamic_resources/state.h"
 
 namespace berth::plugins::dynamic_resources {
 
@@ -21,7 +19,14 @@ using framework::Status;
 namespace {
 
 // Reason ids. From kFirstError on: an error, at node (id - kFirstError).
-enum Reason : uint32_t { kCannotAllocate, kNotAvailable, kOutOfTime, kFirstError };
+enum Reason : uint32_t {
+  kCannotAllocate,
+  kNotAvailable,
+  kOutOfTime,
+  kOldExtendedClaim,
+  kCannotFit,
+  kFirstError
+};
 
 // There is no clock here: a second of kube-scheduler's filterTimeout is what it looks at in about
 // that time.
@@ -47,64 +52,7 @@ const std::string* OnlyNodeName(const api::NodeSelector& selector) {
   return by_name ? &field.values[0] : nullptr;
 }
 
-// One claim of the pod.
-struct ClaimInfo {
-  const api::ResourceClaim* claim = nullptr;
-  // Where an allocated claim can be used: everywhere, on one node, or where the selector says.
-  bool anywhere = true;
-  NodeIndex only_node = cluster::kNoNode;
-  std::optional<NodeMatcher> matcher;
-
-  bool AvailableOn(const cluster::Cluster& cluster, NodeIndex n) const {
-    return anywhere || (matcher ? matcher->Matches(cluster, n) : n == only_node);
-  }
-};
-
-// What Filter notes down about 64 nodes.
-struct WordNotes {
-  std::vector<size_t> unavailable;  // allocated claims that were out of reach of some node
-  std::vector<std::pair<NodeIndex, std::string>> errors;
-
-  void Clear() {
-    unavailable.clear();
-    errors.clear();
-  }
-};
-
 }  // namespace
-
-// The answers for one kind of claims on all nodes, kept from pod to pod: a node is decided again
-// only after something about its devices has changed.
-struct DynamicResources::Verdicts {
-  uint64_t serial = 0;  // of the kind: never used for two of them
-  uint64_t pools_version = 0;
-  uint64_t use_generation = 0;
-  uint64_t last_use = 0;
-  cluster::NodeSet possible;
-  cluster::NodeSet impossible;
-};
-
-struct DynamicResources::State final : PluginState {
-  bool began = false;  // PreFilter ran in this cycle
-  std::vector<ClaimInfo> claims;
-  bool restricted = false;  // some claim is not available everywhere
-  bool to_allocate = false;
-  Plan plan;
-  std::shared_ptr<Verdicts> verdicts;
-  mutable std::vector<WordNotes> notes;  // by word of nodes
-
-  // By Reserve.
-  std::vector<std::shared_ptr<const api::ResourceClaim>> reserved;
-
-  void Clear() {
-    began = false;
-    claims.clear();
-    restricted = false;
-    to_allocate = false;
-    verdicts = nullptr;
-    reserved.clear();
-  }
-};
 
 DynamicResources::DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
                                    const config::DraFeatures& features)
@@ -137,11 +85,15 @@ Status DynamicResources::PreFilter(const CycleContext& context, PluginState* plu
   State& state = *static_cast<State*>(plugin_state);
   state.Clear();
   state.began = true;
-  if (context.shape.source.spec.resource_claims.empty()) return Status::Skip();
+  if (features_.extended_resource) {
+    state.extended = ExtendedResourcesOf(context.cluster, context.pod);
+  }
+  const bool extended = !state.extended.of_devices.empty();
+  if (context.shape.source.spec.resource_claims.empty() && !extended) return Status::Skip();
   const cluster::ObjectStore& objects = context.cluster.Objects();
   const auto claims = PodClaims(objects, context.pod);
   if (!claims) return Unresolvable(claims.error().Message());
-  if (claims->empty()) return Status::Skip();
+  if (claims->empty() && !extended) return Status::Skip();
   for (const api::ResourceClaim* claim : *claims) {
     Status status = AddClaim(context, *claim, &state);
     if (status.Ok()) continue;
@@ -149,6 +101,7 @@ Status DynamicResources::PreFilter(const CycleContext& context, PluginState* plu
     state.claims.clear();
     return status;
   }
+  if (extended) AddExtendedClaim(context, &state);
   if (state.to_allocate) Synchronize(context, &state);
   const size_t words = context.cluster.Nodes().Words().size();
   if (state.notes.size() < words) state.notes.resize(words);
@@ -164,6 +117,11 @@ Status DynamicResources::AddClaim(const CycleContext& context, const api::Resour
     state->to_allocate = true;
     return CheckClaim(context.cluster.Objects(), claim);
   }
+  if (features_.binding_conditions) {
+    const Result<bool> ready = IsReadyForBinding(claim);
+    info.nowhere = !ready || (!*ready && IsBindingOverdue(claim, now_));
+    state->restricted |= info.nowhere;
+  }
   if (!claim.status.allocation->node_selector) return {};
   const api::NodeSelector& selector = *claim.status.allocation->node_selector;
   info.anywhere = false;
@@ -177,6 +135,18 @@ Status DynamicResources::AddClaim(const CycleContext& context, const api::Resour
   info.matcher.emplace(context.cluster, *parsed);
   info.matcher->Prepare(context.cluster);
   return {};
+}
+
+void DynamicResources::AddExtendedClaim(const CycleContext& context, State* state) const {
+  const api::ResourceClaim* old = FindExtendedClaim(context.cluster.Objects(), context.pod);
+  state->old_extended_claim = old != nullptr;
+  if (old == nullptr) {
+    state->extended_claim = MakeExtendedClaim(context.cluster, context.pod, state->extended);
+  }
+  ClaimInfo& info = state->claims.emplace_back();
+  info.claim = old != nullptr ? old : state->extended_claim.get();
+  // With the old one no node is good enough, and nothing has to be allocated to know that.
+  state->to_allocate = old == nullptr;
 }
 
 // Can the claim be allocated at all?
@@ -309,6 +279,7 @@ Search::Outcome DynamicResources::Decide(const State& state, NodeIndex node, Sea
 void DynamicResources::FilterWord(const CycleContext& context, const State& state, size_t word,
                                   std::optional<Search>* search, PoolList* pools,
                                   framework::FilterBatch& batch) const {
+  if (!state.extended.of_devices.empty()) FilterExtended(context, state, word, batch);
   WordNotes& notes = state.notes[word];
   const auto fail = [&](NodeIndex n, const std::string& error) {
     notes.errors.emplace_back(n, error);
@@ -317,8 +288,9 @@ void DynamicResources::FilterWord(const CycleContext& context, const State& stat
   if (state.to_allocate) {
     uint64_t& possible = state.verdicts->possible.MutableWords()[word];
     uint64_t& impossible = state.verdicts->impossible.MutableWords()[word];
+    const uint64_t left_to_node = LeftToNode(context, state, word, batch);
     cluster::NodeSet::ForEachBit(
-        batch.Word(word) & ~(possible | impossible), word, [&](NodeIndex n) {
+        batch.Word(word) & ~(possible | impossible | left_to_node), word, [&](NodeIndex n) {
           const uint64_t bit = uint64_t{1} << (n % cluster::NodeSet::kWordBits);
           if (!pools_.Error().empty()) return fail(n, pools_.Error());
           if (!*search) search->emplace(inventory_, state.plan, max_steps_);
@@ -337,7 +309,8 @@ void DynamicResources::FilterWord(const CycleContext& context, const State& stat
               break;
           }
         });
-    batch.RejectWord(word, impossible, Code::kUnschedulableAndUnresolvable, kCannotAllocate);
+    batch.RejectWord(word, impossible & ~left_to_node, Code::kUnschedulableAndUnresolvable,
+                     kCannotAllocate);
   }
   if (!state.restricted) return;
   cluster::NodeSet::ForEachBit(batch.Word(word), word, [&](NodeIndex n) {
@@ -354,9 +327,36 @@ void DynamicResources::FilterWord(const CycleContext& context, const State& stat
   });
 }
 
+// Nodes on which the extended resources of the pod cannot be had, whatever devices there are.
+void DynamicResources::FilterExtended(const CycleContext& context, const State& state, size_t word,
+                                      framework::FilterBatch& batch) const {
+  const auto reject = [&](NodeIndex n, Reason reason) {
+    batch.Reject(n, Code::kUnschedulableAndUnresolvable, reason);
+  };
+  cluster::NodeSet::ForEachBit(batch.Word(word), word, [&](NodeIndex n) {
+    if (state.old_extended_claim) return reject(n, kOldExtendedClaim);
+    for (const cluster::ResourceId id : state.extended.of_nodes) {
+      if (!NodeHas(context.cluster, n, id)) return reject(n, kCannotFit);
+    }
+  });
+}
+
+uint64_t DynamicResources::LeftToNode(const CycleContext& context, const State& state, size_t word,
+                                      const framework::FilterBatch& batch) const {
+  uint64_t left = 0;
+  if (!state.extended_claim) return left;
+  cluster::NodeSet::ForEachBit(batch.Word(word), word, [&](NodeIndex n) {
+    if (state.LeftToNode(context.cluster, n)) {
+      left |= uint64_t{1} << (n % cluster::NodeSet::kWordBits);
+    }
+  });
+  return left;
+}
+
 bool DynamicResources::AppendClaims(const CycleContext&, PluginState* plugin_state,
                                     std::vector<int64_t>* out) const {
   const State& state = *static_cast<const State*>(plugin_state);
+  if (!state.extended.of_devices.empty()) return false;
   if (!state.to_allocate) return !state.restricted;
   if (state.restricted || !pools_.Error().empty()) return false;
   out->push_back(static_cast<int64_t>(state.verdicts->serial));
@@ -385,6 +385,12 @@ void DynamicResources::Reasons(const CycleContext&, const PluginState* plugin_st
     case kOutOfTime:
       out->emplace_back("timed out trying to allocate devices");
       return;
+    case kOldExtendedClaim:
+      out->emplace_back("cannot schedule extended resource claim");
+      return;
+    case kCannotFit:
+      out->emplace_back("cannot fit resource");
+      return;
     default:
       break;
   }
@@ -396,104 +402,6 @@ void DynamicResources::Reasons(const CycleContext&, const PluginState* plugin_st
   const auto it = std::find_if(errors.rbegin(), errors.rend(),
                                [&](const auto& error) { return error.first == node; });
   if (it != errors.rend()) out->push_back(it->second);
-}
-
-// --- PostFilter
-
-Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
-                                    const framework::Diagnosis&,
-                                    framework::PostFilterResult* result) {
-  const State* state = nullptr;
-  const auto plugins = cycle.profile().Plugins();
-  for (size_t i = 0; i < plugins.size(); ++i) {
-    if (plugins[i].get() == static_cast<framework::Plugin*>(this)) {
-      state = static_cast<const State*>(cycle.state(static_cast<uint8_t>(i)));
-    }
-  }
-  // An earlier plugin's PreFilter ended the cycle: kube-scheduler then misses its state, and so do
-  // we.
-  if (state == nullptr || !state->began) return Status::Error("not found");
-  if (state->claims.empty()) return Status::Unschedulable("no new claims to deallocate");
-  std::vector<bool> unavailable(state->claims.size());
-  for (const WordNotes& notes : state->notes) {
-    for (const size_t i : notes.unavailable) unavailable[i] = true;
-  }
-  const std::string& uid = cycle.context().pod.uid;
-  for (size_t i = 0; i < state->claims.size(); ++i) {
-    const api::ResourceClaim& claim = *state->claims[i].claim;
-    const auto& users = claim.status.reserved_for;
-    if (!unavailable[i] || users.size() > 1 || (users.size() == 1 && users[0].uid != uid)) continue;
-    api::ResourceClaim freed = claim;
-    freed.status = {};
-    result->deallocated_claim = std::make_shared<const api::ResourceClaim>(std::move(freed));
-    return Status::Unschedulable("deallocation of ResourceClaim completed");
-  }
-  return Status::Unschedulable("still not schedulable");
-}
-
-// --- Reserve and after
-
-Status DynamicResources::Reserve(const CycleContext& context, PluginState* plugin_state,
-                                 NodeIndex node) {
-  State& state = *static_cast<State*>(plugin_state);
-  if (!state.to_allocate || state.claims.empty()) return {};
-  // The same search as in Filter, on the same tables, finds the same devices.
-  Search search(inventory_, state.plan, max_steps_);
-  PoolList pools;
-  pools_.Append(node, &pools);
-  if (!pools_.Error().empty() || search.Run(pools) != Search::Outcome::kAllocated) {
-    return Status::Error("claim allocation not found for node");
-  }
-  const std::string& node_name = context.cluster.NodeName(node);
-  for (size_t i = 0; i < state.plan.claims.size(); ++i) {
-    auto allocation = MakeAllocation(inventory_, state.plan, search, i, node_name);
-    if (!allocation) return Status::Error(allocation.error().Message());
-    auto claim = std::make_shared<api::ResourceClaim>(*state.plan.claims[i].claim);
-    auto& finalizers = claim->metadata.finalizers;
-    if (std::find(finalizers.begin(), finalizers.end(), kFinalizer) == finalizers.end()) {
-      finalizers.emplace_back(kFinalizer);
-    }
-    claim->status.allocation = std::move(*allocation);
-    claim->status.reserved_for.push_back(PodReference(context.pod.uid, context.pod.name));
-    cluster_.MutableObjects().in_flight_claims.Set(claim);
-    state.reserved.push_back(std::move(claim));
-  }
-  return {};
-}
-
-void DynamicResources::Unreserve(const CycleContext& context, PluginState* plugin_state,
-                                 NodeIndex) {
-  ReleaseInFlight(cluster_, context.pod.uid);
-  if (plugin_state != nullptr) static_cast<State*>(plugin_state)->reserved.clear();
-}
-
-std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(
-    const CycleContext& context, PluginState* plugin_state, NodeIndex) {
-  const State& state = *static_cast<const State*>(plugin_state);
-  if (state.claims.empty()) return nullptr;
-  std::vector<ClaimToBind> claims;
-  auto reserved = state.reserved.begin();
-  for (const ClaimInfo& info : state.claims) {
-    ClaimToBind& claim = claims.emplace_back(ClaimToBind{*info.claim, {}});
-    // Those without an allocation were reserved, in the same order.
-    if (!info.claim->status.allocation && reserved != state.reserved.end()) {
-      claim.allocation = (*reserved++)->status.allocation;
-    }
-  }
-  return MakePreBindTask(cluster_, std::move(claims), context.pod.uid, context.pod.name);
-}
-
-std::vector<std::string> DynamicResources::ReservedDevices(const PluginState* plugin_state) {
-  std::vector<std::string> devices;
-  for (const auto& claim : static_cast<const State*>(plugin_state)->reserved) {
-    for (const auto& device : claim->status.allocation->devices.results) {
-      if (device.admin_access.value_or(false)) continue;
-      devices.push_back(device.driver + "/" + device.pool + "/" + device.device);
-    }
-  }
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  return devices;
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,

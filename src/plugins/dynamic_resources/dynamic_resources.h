@@ -20,6 +20,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "framework/claim_aware.h"
+#include "framework/device_claims.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
 #include "plugins/common/node_matcher.h"
@@ -42,6 +43,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::PostFilterPlugin,
                                public framework::ReservePlugin,
                                public framework::PreBindPlugin,
+                               public framework::TimeAwarePlugin,
                                public framework::EnqueueExtensions {
  public:
   // `max_steps`: how many devices may be looked at for one node, 0 for any number.
@@ -54,6 +56,8 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnDevices; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
+
+  void SetTime(const api::Time& now) override { now_ = now; }
 
   framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod&) const override;
   framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
@@ -95,12 +99,18 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                const api::ResourceClaim& claim) const;
   framework::Status AddClaim(const framework::CycleContext&, const api::ResourceClaim& claim,
                              State* state) const;
+  void AddExtendedClaim(const framework::CycleContext&, State* state) const;
   void Synchronize(const framework::CycleContext&, State* state) const;
   void FollowDevices(const cluster::Cluster& cluster) const;
   std::shared_ptr<Verdicts> FindVerdicts(const framework::CycleContext&,
                                          const std::string& signature) const;
   Search::Outcome Decide(const State& state, cluster::NodeIndex node, Search* search,
                          PoolList* pools) const;
+  void FilterExtended(const framework::CycleContext&, const State& state, size_t word,
+                      framework::FilterBatch& batch) const;
+  // Nodes of the word on which no device is needed.
+  uint64_t LeftToNode(const framework::CycleContext&, const State& state, size_t word,
+                      const framework::FilterBatch& batch) const;
   void FilterWord(const framework::CycleContext&, const State& state, size_t word,
                   std::optional<Search>* search, PoolList* pools,
                   framework::FilterBatch& batch) const;
@@ -108,6 +118,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   cluster::Cluster& cluster_;
   const int64_t max_steps_;
   const config::DraFeatures features_;
+  api::Time now_;
   // What was derived from the object store, up to date since the last PreFilter of a pod with
   // claims.
   mutable Inventory inventory_;

@@ -135,7 +135,8 @@ void Inventory::FillSlice(SliceId id, const api::ResourceSlice& slice) {
     SetBit(in_use_, slot, device.uses > 0);
     SetBit(counters_, slot, !devices[i].consumes_counters.empty());
     SetBit(tainted_, slot, !devices[i].taints.empty());
-    SetBit(conditional_, slot, !devices[i].binding_conditions.empty());
+    SetBit(conditional_, slot,
+           !features_.binding_conditions && !devices[i].binding_conditions.empty());
     record.binding_conditions |= !devices[i].binding_conditions.empty();
   }
 }

@@ -50,7 +50,7 @@ class Inventory {
 
   size_t Words() const { return slice_of_word_.size(); }
   // Bitmaps over slots: taken by some claim; consuming shared counters; with taints; needing
-  // conditions before binding, which is not supported.
+  // conditions before binding where these are not followed.
   const std::vector<uint64_t>& InUse() const { return in_use_; }
   const std::vector<uint64_t>& Counters() const { return counters_; }
   const std::vector<uint64_t>& Tainted() const { return tainted_; }

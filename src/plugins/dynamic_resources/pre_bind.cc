@@ -8,8 +8,11 @@
 
 #include "api/go_text.h"
 #include "cluster/object_store.h"
+#include "framework/device_claims.h"
 #include "plugins/common/resource_version.h"
+#include "plugins/dynamic_resources/binding_conditions.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/extended_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 
 namespace berth::plugins::dynamic_resources {
@@ -25,6 +28,10 @@ using Kind = PreBindStep::Kind;
 constexpr int kMaxConflicts = 5;
 // How often to look whether the store has the version that a write conflicted with.
 constexpr int kMaxWaits = 10;
+// How often to look whether the store has a claim that was created.
+constexpr int kMaxWaitsForStore = 120;
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kLookAtClockNs = 5 * kSecond;
 
 std::string KeyOf(const api::ResourceClaim& claim) {
   return claim.metadata.namespace_ + "/" + claim.metadata.name;
@@ -33,6 +40,11 @@ std::string KeyOf(const api::ResourceClaim& claim) {
 bool HasFinalizer(const api::ResourceClaim& claim) {
   const auto& finalizers = claim.metadata.finalizers;
   return std::find(finalizers.begin(), finalizers.end(), kFinalizer) != finalizers.end();
+}
+
+// A claim that only we know of.
+bool IsUnborn(const ClaimToBind& own) {
+  return own.create && own.claim.metadata.name == kExtendedClaimName;
 }
 
 // The same claim in the store; null when it is gone, or another one has its name.
@@ -50,29 +62,30 @@ bool IsOtherVersion(const api::ResourceClaim& stored, const api::ResourceClaim& 
   return ParseVersion(a) && ParseVersion(b) ? IsNewerVersion(stored, known) : a != b;
 }
 
-class Task final : public framework::PreBindTask {
+class Task final : public framework::PodPreBindTask {
  public:
-  Task(cluster::Cluster& cluster, std::vector<ClaimToBind> claims, std::string pod_uid,
-       std::string pod_name)
+  Task(cluster::Cluster& cluster, std::vector<ClaimToBind> claims, PodToBind pod)
       : cluster_(cluster),
         claims_(std::move(claims)),
-        pod_uid_(std::move(pod_uid)),
-        pod_name_(std::move(pod_name)) {}
+        pod_uid_(std::move(pod.uid)),
+        pod_name_(std::move(pod.name)),
+        node_to_wait_for_(std::move(pod.node_to_wait_for)) {}
   ~Task() override { ReleaseAll(); }
 
-  PreBindStep Next(cluster::Cluster& cluster, const api::Time&,
+  PreBindStep Next(cluster::Cluster& cluster, const api::Time& now,
                    std::span<const WriteResult> results) override {
-    if (sent_) {
+    now_ = now;
+    if (patching_ || sent_) {
       if (results.empty()) return Failed("the write to the API was not carried out");
-      const api::ResourceClaim sent = std::move(*sent_);
-      sent_.reset();
-      if (!Learn(cluster, sent, results.front())) return Failed(std::move(error_));
+      const bool learnt = std::exchange(patching_, false) ? LearnPatched(results.front())
+                                                          : Learn(cluster, results.front());
+      if (!learnt) return Failed(std::move(error_));
     }
     while (at_ < claims_.size()) {
       if (std::optional<PreBindStep> step = Advance(cluster)) return std::move(*step);
       FinishClaim();
     }
-    return {};
+    return node_to_wait_for_.empty() ? PreBindStep{} : AwaitConditions(cluster);
   }
 
   // Also claims that were reserved for the pod before this cycle are given back, and what was
@@ -81,6 +94,11 @@ class Task final : public framework::PreBindTask {
     ReleaseAll();
     std::vector<ApiWrite> writes;
     for (const ClaimToBind& own : claims_) {
+      if (own.create) {
+        if (IsUnborn(own)) continue;
+        writes.push_back(framework::RemovalOf(own.claim));
+        continue;
+      }
       const api::ResourceClaim* stored = FindStored(cluster, own.claim);
       if (stored == nullptr) continue;
       api::ResourceClaim claim = IsNewerVersion(own.claim, *stored) ? own.claim : *stored;
@@ -93,16 +111,18 @@ class Task final : public framework::PreBindTask {
 
  private:
   // The next step for the claim; nothing: it has all it needs.
-  std::optional<PreBindStep> Advance(const cluster::Cluster& cluster) {
+  std::optional<PreBindStep> Advance(cluster::Cluster& cluster) {
     ClaimToBind& own = claims_[at_];
+    if (IsUnborn(own)) return Create(own);
+    if (written_) return AfterCreated(cluster, own);
     const api::ResourceClaim* stored = FindStored(cluster, own.claim);
     if (!conflict_.empty()) {
-      if (stored == nullptr) {
+      if (stored == nullptr && !own.create) {
         return Failed("get updated claim " + KeyOf(own.claim) +
                       " after conflict: resourceclaims.resource.k8s.io " +
                       api::GoQuote(own.claim.metadata.name) + " not found");
       }
-      if (!IsOtherVersion(*stored, own.claim)) {
+      if (stored == nullptr || !IsOtherVersion(*stored, own.claim)) {
         if (++waits_ > kMaxWaits) return Failed(std::move(conflict_));
         return PreBindStep{.kind = Kind::kWait};
       }
@@ -112,10 +132,88 @@ class Task final : public framework::PreBindTask {
     } else if (stored != nullptr && IsNewerVersion(*stored, own.claim)) {
       own.claim = *stored;
     }
-    return WriteFor(own);
+    std::optional<PreBindStep> write = WriteFor(own);
+    return write || !own.create ? std::move(write) : AfterCreated(cluster, own);
   }
 
-  std::optional<PreBindStep> WriteFor(const ClaimToBind& own) {
+  PreBindStep Create(const ClaimToBind& own) {
+    sent_ = own.claim;
+    sent_->metadata.name.clear();
+    sent_->metadata.uid.clear();
+    PreBindStep step{.kind = Kind::kWrite};
+    step.writes.push_back({*sent_, false});
+    return step;
+  }
+
+  // The claim is written: the pod is told of it, and the store must have it before it is no longer
+  // in flight.
+  std::optional<PreBindStep> AfterCreated(cluster::Cluster& cluster, const ClaimToBind& own) {
+    if (!patched_) {
+      pod_status_ = {own.mappings, own.claim.metadata.name};
+      patching_ = true;
+      return PreBindStep{.kind = Kind::kWrite};
+    }
+    if (FindStored(cluster, own.claim) == nullptr && ++waits_ <= kMaxWaitsForStore) {
+      return PreBindStep{.kind = Kind::kWait};
+    }
+    Store(cluster, own.claim);
+    return std::nullopt;
+  }
+  bool LearnPatched(const WriteResult& result) {
+    patched_ = true;
+    error_ = "update pod " + claims_[at_].claim.metadata.namespace_ + "/" + pod_name_ +
+             " ExtendedResourceClaimStatus: " + result.message;
+    return result.code == WriteResult::Code::kOk;
+  }
+
+  // The API server keeps whole seconds.
+  void Stamp(api::Box<api::AllocationResult>& allocation) const {
+    if (node_to_wait_for_.empty() || !allocation || allocation->allocation_timestamp) return;
+    allocation->allocation_timestamp = api::Time::FromUnixNano(now_.UnixNano() / kSecond * kSecond);
+  }
+
+  // All claims are written.
+  PreBindStep AwaitConditions(const cluster::Cluster& cluster) {
+    PreBindStep step{.kind = Kind::kWait};
+    if (!deadline_) {
+      const bool any = std::any_of(claims_.begin(), claims_.end(), [](const ClaimToBind& own) {
+        return HasBindingConditions(own.claim);
+      });
+      if (!any) return {};
+      deadline_ = now_.UnixNano() + kBindingTimeoutNs;
+      next_look_ = now_.UnixNano();
+      event_ = {"BindingConditionsPending",
+                "waiting for binding conditions for device on node " + node_to_wait_for_};
+    }
+    // kube-scheduler looks at the clock less often than we look at the claims.
+    const bool look_at_clock = now_.UnixNano() >= next_look_;
+    if (look_at_clock) next_look_ += kLookAtClockNs;
+    const Result<bool> ready = now_.UnixNano() >= *deadline_ ? Fail("device binding timeout")
+                                                             : AreReady(cluster, look_at_clock);
+    if (!ready) return Failed(ready.error().Message());
+    if (*ready) step.kind = Kind::kDone;
+    return step;
+  }
+
+  Result<bool> AreReady(const cluster::Cluster& cluster, bool look_at_clock) {
+    for (ClaimToBind& own : claims_) {
+      const api::ObjectMeta& meta = own.claim.metadata;
+      const auto* stored = cluster.Objects().resource_claims.Find(meta.namespace_, meta.name);
+      if (stored == nullptr)
+        return Fail("could not find ResourceClaim \"" + KeyOf(own.claim) + "\"");
+      own.claim = *stored;
+      const Result<bool> ready = IsReadyForBinding(own.claim);
+      if (!ready) return Fail(ready.error());
+      if (*ready) continue;
+      if (look_at_clock && IsBindingOverdue(own.claim, now_)) {
+        return Fail("claim " + own.claim.metadata.name + " binding timeout");
+      }
+      return false;
+    }
+    return true;
+  }
+
+  std::optional<PreBindStep> WriteFor(ClaimToBind& own) {
     const api::ResourceClaim& claim = own.claim;
     if (claim.metadata.deletion_timestamp) {
       return Failed("claim " + KeyOf(claim) + " got deleted in the meantime");
@@ -128,7 +226,12 @@ class Task final : public framework::PreBindTask {
     api::ResourceClaim changed = claim;
     status_ = !own.allocation || HasFinalizer(claim) || protected_;
     if (status_) {
-      if (own.allocation) changed.status.allocation = own.allocation;
+      if (own.allocation) {
+        Stamp(own.allocation);
+        changed.status.allocation = own.allocation;
+      } else {
+        Stamp(changed.status.allocation);
+      }
       changed.status.reserved_for.push_back(PodReference(pod_uid_, pod_name_));
     } else {
       changed.metadata.finalizers.emplace_back(kFinalizer);
@@ -140,12 +243,16 @@ class Task final : public framework::PreBindTask {
   }
 
   // False: it failed for good, and error_ says how.
-  bool Learn(cluster::Cluster& cluster, const api::ResourceClaim& sent, const WriteResult& result) {
+  bool Learn(cluster::Cluster& cluster, const WriteResult& result) {
     ClaimToBind& own = claims_[at_];
+    const api::ResourceClaim sent = std::move(*std::exchange(sent_, std::nullopt));
+    if (IsUnborn(own)) return LearnCreated(result);
     if (result.code == WriteResult::Code::kOk) {
       const auto* written =
           result.written ? std::get_if<api::ResourceClaim>(&*result.written) : nullptr;
       own.claim = written != nullptr ? *written : sent;
+      written_ = status_ && own.create;
+      if (written_) return true;
       if (status_) {
         Store(cluster, own.claim);
         FinishClaim();
@@ -164,6 +271,15 @@ class Task final : public framework::PreBindTask {
     return true;
   }
 
+  bool LearnCreated(const WriteResult& result) {
+    const auto* created =
+        result.written ? std::get_if<api::ResourceClaim>(&*result.written) : nullptr;
+    error_ = "create claim for extended resources : " + result.message;
+    if (result.code != WriteResult::Code::kOk || created == nullptr) return false;
+    claims_[at_].claim = *created;
+    return true;
+  }
+
   // The next pods see the allocation before the watch shows it.
   void Store(cluster::Cluster& cluster, const api::ResourceClaim& written) const {
     const api::ResourceClaim* stored = FindStored(cluster, written);
@@ -173,9 +289,10 @@ class Task final : public framework::PreBindTask {
 
   void FinishClaim() {
     const ClaimToBind& own = claims_[at_];
-    if (own.allocation) ReleaseInFlight(cluster_, own.claim.metadata, pod_uid_);
+    Release(own);
     released_ = ++at_;
     protected_ = false;
+    written_ = false;
     conflicts_ = 0;
     waits_ = 0;
   }
@@ -187,21 +304,34 @@ class Task final : public framework::PreBindTask {
 
   void ReleaseAll() {
     for (; released_ < claims_.size(); ++released_) {
-      const ClaimToBind& own = claims_[released_];
-      if (own.allocation) ReleaseInFlight(cluster_, own.claim.metadata, pod_uid_);
+      Release(claims_[released_]);
     }
+  }
+  void Release(const ClaimToBind& own) {
+    if (!own.allocation) return;
+    api::ObjectMeta in_flight;
+    in_flight.namespace_ = own.claim.metadata.namespace_;
+    in_flight.name = own.in_flight_name;
+    ReleaseInFlight(cluster_, in_flight, pod_uid_);
   }
 
   cluster::Cluster& cluster_;
   std::vector<ClaimToBind> claims_;  // with the API server's answers, as far as it was written
   const std::string pod_uid_;
   const std::string pod_name_;
+  const std::string node_to_wait_for_;
+  api::Time now_;
+  std::optional<int64_t> deadline_;  // of waiting for binding conditions
+  int64_t next_look_ = 0;
   size_t at_ = 0;        // the claim that is being written
   size_t released_ = 0;  // of the claims before this one nothing is in flight any more
   std::optional<api::ResourceClaim> sent_;  // the write of the step before
   bool status_ = false;                     // it was one of the status
   bool protected_ = false;                  // the finalizer of this claim was written
-  int conflicts_ = 0;                       // of this claim
+  bool written_ = false;                    // the claim that was created has its status
+  bool patching_ = false;                   // the step before was one of the pod's status
+  bool patched_ = false;
+  int conflicts_ = 0;  // of this claim
   int waits_ = 0;
   std::string conflict_;  // not empty: wait for a newer claim
   std::string error_;
@@ -211,9 +341,8 @@ class Task final : public framework::PreBindTask {
 
 std::unique_ptr<framework::PreBindTask> MakePreBindTask(cluster::Cluster& cluster,
                                                         std::vector<ClaimToBind> claims,
-                                                        std::string pod_uid, std::string pod_name) {
-  return std::make_unique<Task>(cluster, std::move(claims), std::move(pod_uid),
-                                std::move(pod_name));
+                                                        PodToBind pod) {
+  return std::make_unique<Task>(cluster, std::move(claims), std::move(pod));
 }
 
 api::ResourceClaimConsumerReference PodReference(std::string_view pod_uid,

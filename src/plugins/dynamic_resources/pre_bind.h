@@ -4,11 +4,17 @@
 // What its writes change, against the claim of the same resourceVersion:
 //   the claim   metadata.finalizers: one more; before a claim gets its allocation
 //   its status  status.allocation, unless it has one; status.reservedFor: one more, the pod's
+//   a claim for extended resources is created first; after its status, status.extended-
+//   ResourceClaimStatus of the pod is written
 //   when undone status.reservedFor: one less, the pod's. It can also be sent as a patch that
 //   deletes
 //               the entry by the pod's uid, with the claim's uid and without a resourceVersion:
-//               then it cannot conflict.
+//               then it cannot conflict. A claim that was created is removed.
 // After a conflict the claim is taken from the cluster's store, as soon as that has a newer one.
+//
+// Where binding conditions are followed the claims are looked at every second once they are
+// written, as the store has them, until their devices are ready, one has failed or it has taken too
+// long.
 //
 // A written claim goes into the cluster's store unless the store has it already. An engine that
 // wants an event for the queue hands the answer to its own store before it calls Next.
@@ -30,11 +36,23 @@ namespace berth::plugins::dynamic_resources {
 struct ClaimToBind {
   api::ResourceClaim claim;                    // as the cycle saw it
   api::Box<api::AllocationResult> allocation;  // by Reserve; none: the claim has one already
+  std::string in_flight_name = {};             // with an allocation
+  // The API does not have it yet. Once it is written the pod's status says who uses it.
+  bool create = false;
+  std::vector<api::ContainerExtendedResourceRequest> mappings = {};
+};
+
+struct PodToBind {
+  std::string uid;
+  std::string name;
+  // Not empty: claims get the time of their allocation, and the pod is not bound to this node
+  // before all binding conditions of its devices are true.
+  std::string node_to_wait_for = {};
 };
 
 std::unique_ptr<framework::PreBindTask> MakePreBindTask(cluster::Cluster& cluster,
                                                         std::vector<ClaimToBind> claims,
-                                                        std::string pod_uid, std::string pod_name);
+                                                        PodToBind pod);
 
 // How the pod is listed among the users of a claim.
 api::ResourceClaimConsumerReference PodReference(std::string_view pod_uid,

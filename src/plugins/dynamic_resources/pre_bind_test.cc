@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/cycle.h"
+#include "framework/device_claims.h"
 #include "plugins/common/pre_bind_testing.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/testing.h"
@@ -27,7 +28,7 @@ constexpr std::string_view kProtected =
 
 class PreBind : public testing::Test {
  protected:
-  PreBind() {
+  explicit PreBind(const config::DraFeatures& features = {}) {
     cluster.Class("gpu", "device.driver == 'gpu'");
     config::ResolvedProfile resolved;
     using config::ExtensionPoint;
@@ -35,6 +36,9 @@ class PreBind : public testing::Test {
                                        ExtensionPoint::kReserve, ExtensionPoint::kPreBind}) {
       resolved.points[config::Index(point)].push_back({std::string(kName), 0});
     }
+    config::DynamicResourcesArgs args;
+    args.features = features;
+    resolved.plugin_config.push_back({std::string(kName), {}, args});
     static constexpr framework::RegistryRow kRow{kName, &Make};
     profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster}).value();
     cycle = std::make_unique<framework::Cycle>(*profile);
@@ -64,7 +68,9 @@ class PreBind : public testing::Test {
 
   // "done", "wait", "fail: why", or what is written: "name@version finalizers allocated users".
   std::string Next(const std::vector<WriteResult>& results = {}) {
-    PreBindStep step = task->Next(*cluster, {}, results);
+    PreBindStep step = task->Next(*cluster, now, results);
+    const auto told = dynamic_cast<framework::PodPreBindTask&>(*task).TakeEvent();
+    event = told ? told->reason + ": " + told->note : "";
     if (step.kind != PreBindStep::Kind::kWrite) return WordOf(step);
     EXPECT_EQ(step.writes.size(), 1u);
     sent = std::get<api::ResourceClaim>(step.writes[0].object);
@@ -106,6 +112,8 @@ class PreBind : public testing::Test {
   std::unique_ptr<framework::Cycle> cycle;
   std::unique_ptr<PreBindTask> task;
   api::ResourceClaim sent;  // by the last step
+  std::string event;        // of the last step
+  api::Time now;
 };
 
 TEST_F(PreBind, APodWithoutClaimsNeedsNothing) {
@@ -370,6 +378,118 @@ TEST_F(PreBind, TwoPodsShareAClaim) {
   const auto writes = first->Undo(*cluster);
   ASSERT_EQ(writes.size(), 1u);
   EXPECT_EQ(Text(writes[0]), "status c@7 protected d0 for q");
+}
+
+// Devices that are made ready only when they are allocated.
+class BindingConditions : public PreBind {
+ protected:
+  BindingConditions() : PreBind({.binding_conditions = true}) {
+    cluster.Slice("sa", "gpu", "pool", R"("nodeName": "a")",
+                  R"([{"name": "d0", "bindingConditions": ["Ready"],)"
+                  R"( "bindingFailureConditions": ["Broken"]}, {"name": "d1"}])");
+    now = *api::Time::Parse("2026-01-01T10:00:00Z");
+    SetTime();
+  }
+
+  // A pod whose claim is written, up to where it waits.
+  std::string Written(const std::string& pod, const std::string& claim) {
+    Claim(claim, kProtected);
+    if (std::string failed = Schedule(cluster.Pod(pod, {claim})); !failed.empty()) return failed;
+    Next();
+    return Next({Taken("6")});
+  }
+  // The driver reports a condition of the device.
+  void Report(const std::string& claim, const std::string& type, const std::string& device = "d0") {
+    api::ResourceClaim changed = Stored(claim);
+    changed.status.devices = Parse<api::ResourceClaimStatus>(
+                                 R"({"devices": [{"driver": "gpu", "pool": "pool", "device": ")" +
+                                 device + R"(", "conditions": [{"type": ")" + type +
+                                 R"(", "status": "True", "reason": "R", "message": "m \"q\""}]}]})")
+                                 .devices;
+    changed.metadata.resource_version += "0";
+    cluster.Objects().resource_claims.Set(changed);
+  }
+  void SetTime() { dynamic_cast<framework::TimeAwarePlugin&>(*profile->Plugins()[0]).SetTime(now); }
+  void Sleep(int64_t seconds) {
+    now = api::Time::FromUnixNano(now.UnixNano() + seconds * 1'000'000'000);
+    SetTime();
+  }
+};
+
+TEST_F(BindingConditions, ThePodWaitsUntilTheyAreTrue) {
+  EXPECT_EQ(Written("p", "c"), "wait");
+  EXPECT_EQ(event, "BindingConditionsPending: waiting for binding conditions for device on node a");
+  const api::AllocationResult& allocation = *sent.status.allocation;
+  EXPECT_EQ(allocation.allocation_timestamp, now);
+  EXPECT_THAT(allocation.devices.results[0].binding_conditions, ElementsAre("Ready"));
+  EXPECT_THAT(allocation.devices.results[0].binding_failure_conditions, ElementsAre("Broken"));
+  EXPECT_EQ(InFlight(), 0u);
+  Report("c", "Ready", "d1");
+  EXPECT_EQ(Next(), "wait") << "that is another device";
+  EXPECT_EQ(event, "") << "it is told once";
+  Report("c", "Ready");
+  EXPECT_EQ(Next(), "done");
+}
+
+TEST_F(BindingConditions, DevicesWithoutAreNotWaitedFor) {
+  EXPECT_EQ(Written("p", "c"), "wait");
+  EXPECT_EQ(Written("q", "d"), "done");
+  EXPECT_EQ(event, "");
+  EXPECT_EQ(sent.status.allocation->allocation_timestamp, now) << "of every claim";
+}
+
+TEST_F(BindingConditions, AFailureIsReportedAndTheClaimIsOfNoUse) {
+  ASSERT_EQ(Written("p", "c"), "wait");
+  Report("c", "Broken");
+  EXPECT_EQ(Next(), "fail: claim c binding failed: reason=R, message=\"m \\\"q\\\"\"");
+  const auto writes = task->Undo(*cluster);
+  ASSERT_EQ(writes.size(), 1u);
+  EXPECT_EQ(Text(writes[0]), "status c@60 protected d0");
+  cluster.Objects().resource_claims.Set(std::get<api::ResourceClaim>(writes[0].object));
+  EXPECT_EQ(Schedule(cluster.Pod("p", {"c"})), "does not fit");
+}
+
+TEST_F(BindingConditions, ItEnds) {
+  ASSERT_EQ(Written("p", "c"), "wait");
+  for (int waited = 0; waited < 599; ++waited) {
+    Sleep(1);
+    ASSERT_EQ(Next(), "wait") << waited;
+  }
+  Sleep(1);
+  EXPECT_EQ(Next(), "fail: device binding timeout");
+  EXPECT_EQ(Schedule(cluster.Pod("q", {"c"})), "") << "the last second counts";
+  Sleep(1);
+  EXPECT_EQ(Schedule(cluster.Pod("q", {"c"})), "does not fit");
+}
+
+TEST_F(BindingConditions, ASecondPodWaitsOnlyForTheRest) {
+  ASSERT_EQ(Written("p", "c"), "wait");
+  Sleep(300);
+  ASSERT_EQ(Schedule(cluster.Pod("q", {"c"})), "");
+  ASSERT_EQ(Next(), "status c@6 protected d0 for p for q");
+  EXPECT_EQ(Next({Taken("7")}), "wait");
+  EXPECT_EQ(sent.status.allocation->allocation_timestamp->UnixNano(),
+            now.UnixNano() - 300'000'000'000);
+  Sleep(300);
+  EXPECT_EQ(Next(), "wait");
+  Sleep(5);
+  EXPECT_EQ(Next(), "fail: claim c binding timeout");
+}
+
+TEST_F(BindingConditions, AClaimThatIsGoneIsNotWaitedFor) {
+  ASSERT_EQ(Written("p", "c"), "wait");
+  cluster.Objects().resource_claims.Remove("default", "c");
+  EXPECT_EQ(Next(), "fail: could not find ResourceClaim \"default/c\"");
+}
+
+TEST_F(PreBind, WithoutTheFeatureDevicesWithConditionsAreLeftAlone) {
+  cluster.Slice("sa", "gpu", "pool", R"("nodeName": "a")",
+                R"([{"name": "d0", "bindingConditions": ["Ready"]}, {"name": "d1"}])");
+  Claim("c", kProtected);
+  ASSERT_EQ(Schedule(cluster.Pod("p", {"c"})), "");
+  EXPECT_EQ(Next(), "status c@5 protected d1 for p");
+  EXPECT_EQ(sent.status.allocation->allocation_timestamp, std::nullopt);
+  EXPECT_EQ(Next({Taken("6")}), "done");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "api/resource_name.h"
 #include "base/vectorize.h"
 #include "base/wrap.h"
+#include "plugins/common/extended_resource.h"
 
 namespace berth::plugins::node_resources {
 namespace {
@@ -50,6 +51,12 @@ uint64_t Lacking(const int64_t* allocatable, const int64_t* requested, int64_t a
   return lacking;
 }
 
+bool HasExtendedResource(const cluster::Cluster& cluster, const cluster::Amounts& amounts) {
+  return std::any_of(amounts.scalars.begin(), amounts.scalars.end(), [&](const auto& scalar) {
+    return scalar.second != 0 && api::IsExtendedResource(cluster.Resources().Name(scalar.first));
+  });
+}
+
 }  // namespace
 
 struct Fit::State : framework::PluginState {
@@ -59,6 +66,7 @@ struct Fit::State : framework::PluginState {
     const int64_t* allocatable;
     const int64_t* requested;
     int64_t amount;
+    bool of_devices = false;  // a node that does not say how much it has may have devices for it
   };
   std::vector<Need> needs;
   std::vector<ScoredResource> scored;
@@ -66,12 +74,14 @@ struct Fit::State : framework::PluginState {
   bool TooManyPods(const cluster::Cluster& cluster, NodeIndex n) const {
     return cluster.PodCount()[n] + 1 > cluster.AllowedPods()[n];
   }
-  static bool Lacks(const Need& need, NodeIndex n) {
-    return need.amount > WrapSub(need.allocatable[n], need.requested[n]);
+  static bool Lacks(const cluster::Cluster& cluster, const Need& need, NodeIndex n) {
+    return need.amount > WrapSub(need.allocatable[n], need.requested[n]) &&
+           (!need.of_devices || NodeHas(cluster, n, need.id));
   }
   bool Fails(const cluster::Cluster& cluster, NodeIndex n) const {
-    return TooManyPods(cluster, n) || std::any_of(needs.begin(), needs.end(),
-                                                  [&](const Need& need) { return Lacks(need, n); });
+    return TooManyPods(cluster, n) ||
+           std::any_of(needs.begin(), needs.end(),
+                       [&](const Need& need) { return Lacks(cluster, need, n); });
   }
   // The verdict on a node that fails.
   void Reject(const cluster::Cluster& cluster, NodeIndex n, framework::FilterBatch& batch) const;
@@ -82,7 +92,7 @@ void Fit::State::Reject(const cluster::Cluster& cluster, NodeIndex n,
   uint64_t bits = TooManyPods(cluster, n) ? 1 : 0;
   Code code = Code::kUnschedulable;
   for (size_t i = 0; i < needs.size(); ++i) {
-    if (!Lacks(needs[i], n)) continue;
+    if (!Lacks(cluster, needs[i], n)) continue;
     if (i + 1 < kReasonBits) bits |= uint64_t{1} << (i + 1);
     // Not even an empty node would do.
     if (needs[i].amount > needs[i].allocatable[n]) code = Code::kUnschedulableAndUnresolvable;
@@ -95,7 +105,9 @@ void Fit::State::Reject(const cluster::Cluster& cluster, NodeIndex n,
 }
 
 Fit::Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster)
-    : ignored_resources_(args.ignored_resources), ignored_groups_(args.ignored_resource_groups) {
+    : features_(args.features),
+      ignored_resources_(args.ignored_resources),
+      ignored_groups_(args.ignored_resource_groups) {
   if (!args.scoring_strategy) {
     scored_ = {{cluster::kCpu, 1}, {cluster::kMemory, 1}};
     return;
@@ -135,8 +147,16 @@ framework::Status Fit::PreFilter(const framework::CycleContext& c, framework::Pl
   if (fit.cpu > 0) add(cluster::kCpu, fit.cpu);
   if (fit.memory > 0) add(cluster::kMemory, fit.memory);
   if (fit.ephemeral_storage > 0) add(cluster::kEphemeralStorage, fit.ephemeral_storage);
+  const bool extended = features_.extended_resource && HasExtendedResource(c.cluster, fit);
   for (const auto& [id, amount] : fit.scalars) {
-    if (amount != 0 && !IsIgnored(c.cluster.Resources().Name(id))) add(id, amount);
+    const std::string& name = c.cluster.Resources().Name(id);
+    if (amount == 0 || IsIgnored(name)) continue;
+    add(id, amount);
+    if (!features_.extended_resource) continue;
+    // As in kube-scheduler, which looks for classes only if there is an extended resource: other
+    // resources of a pod without are left to devices too.
+    needs.back().of_devices =
+        !extended || FindClassOfResource(c.cluster.Objects(), name) != nullptr;
   }
   return {};
 }
@@ -158,7 +178,14 @@ void Fit::Filter(const framework::CycleContext& c, const framework::PluginState*
     const size_t first = w * kLanes;
     uint64_t failed = Lacking(allowed + first, count + first, 1);
     for (const State::Need& need : s.needs) {
+      if (need.of_devices) continue;
       failed |= Lacking(need.allocatable + first, need.requested + first, need.amount);
+    }
+    for (const State::Need& need : s.needs) {
+      if (!need.of_devices) continue;
+      framework::NodeSet::ForEachBit(word & ~failed, w, [&](NodeIndex n) {
+        if (State::Lacks(c.cluster, need, n)) failed |= uint64_t{1} << (n % kLanes);
+      });
     }
     framework::NodeSet::ForEachBit(failed & word, w,
                                    [&](NodeIndex n) { s.Reject(c.cluster, n, batch); });
@@ -193,7 +220,7 @@ void Fit::Reasons(const framework::CycleContext& c, const framework::PluginState
   const NodeIndex n = verdict.reason;
   if (recompute ? s.TooManyPods(c.cluster, n) : (bits & 1) != 0) out->emplace_back("Too many pods");
   for (size_t i = 0; i < s.needs.size(); ++i) {
-    if (recompute ? State::Lacks(s.needs[i], n) : ((bits >> (i + 1)) & 1) != 0) {
+    if (recompute ? State::Lacks(c.cluster, s.needs[i], n) : ((bits >> (i + 1)) & 1) != 0) {
       out->push_back(fmt::format("Insufficient {}", c.cluster.Resources().Name(s.needs[i].id)));
     }
   }

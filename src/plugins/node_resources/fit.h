@@ -44,6 +44,7 @@ class Fit final : public framework::PreFilterPlugin,
 
   bool IsIgnored(const std::string& resource) const;
 
+  const config::DraFeatures features_;
   std::vector<std::string> ignored_resources_;
   std::vector<std::string> ignored_groups_;
   Strategy strategy_ = Strategy::kLeastAllocated;

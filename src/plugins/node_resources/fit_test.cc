@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/object_store.h"
 #include "plugins/common/plugin_testing.h"
 #include "plugins/node_resources/balanced_allocation.h"
 
@@ -49,6 +50,39 @@ TEST(Fit, WhatIsMissingIsTold) {
                        .On("a"));
     OnePlugin plugin(cluster, &MakeFit);
     EXPECT_EQ(plugin.Filter(cluster.AddPod(c.pod)), "a " + c.want) << c.what;
+  }
+}
+
+TEST(Fit, WhatDevicesStandForIsLeftToThem) {
+  config::NodeResourcesFitArgs args;
+  args.features.extended_resource = true;
+  struct Case {
+    const char* what;
+    MakePod pod;
+    std::string want;
+  };
+  const auto pod = [] { return MakePod("p"); };
+  const Case cases[] = {
+      {"the bare node may have devices", pod().Requests("x.com/gpu", "1"),
+       "bare ok | plugged UnschedulableAndUnresolvable: Insufficient x.com/gpu"},
+      {"no class stands for it", pod().Requests("x.com/fpga", "1"),
+       "bare UnschedulableAndUnresolvable: Insufficient x.com/fpga | plugged "
+       "UnschedulableAndUnresolvable: Insufficient x.com/fpga"},
+      {"beside an extended resource huge pages are counted",
+       pod().Requests("hugepages-2Mi", "2Mi").Requests("x.com/gpu", "1"),
+       "bare UnschedulableAndUnresolvable: Insufficient hugepages-2Mi | plugged "
+       "UnschedulableAndUnresolvable: Insufficient hugepages-2Mi, Insufficient x.com/gpu"},
+      {"alone they are left to devices", pod().Requests("hugepages-2Mi", "2Mi"),
+       "bare ok | plugged ok"},
+  };
+  for (const Case& c : cases) {
+    cluster::Cluster cluster;
+    cluster.SetNode(MakeNode("bare").Cpu("4"));
+    cluster.SetNode(MakeNode("plugged").Cpu("4").Has("x.com/gpu", "0"));
+    cluster.MutableObjects().device_classes.Set(cluster::FromText<api::DeviceClass>(
+        "{'metadata':{'name':'gpus'},'spec':{'extendedResourceName':'x.com/gpu'}}"));
+    OnePlugin plugin(cluster, &MakeFit, args);
+    EXPECT_EQ(plugin.Filter(cluster.AddPod(c.pod)), c.want) << c.what;
   }
 }
 

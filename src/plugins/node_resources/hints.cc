@@ -49,7 +49,19 @@ bool AnyRequested(const Amounts& requests, F&& f) {
   });
 }
 
-// As in kube-scheduler, ignored resources count here.
+// May devices of the node stand for it?
+bool IsLeftToDevices(const Capacity& node, cluster::ResourceId id) {
+  if (id == cluster::kCpu || id == cluster::kMemory || id == cluster::kEphemeralStorage) {
+    return false;
+  }
+  const auto& scalars = node.amounts.scalars;
+  return std::none_of(scalars.begin(), scalars.end(),
+                      [&](const auto& scalar) { return scalar.first == id; });
+}
+
+// As in kube-scheduler, ignored resources count here. `Devices`: what the node does not speak of is
+// left to its devices.
+template <bool Devices>
 Result<Hint> AfterNodeChange(const cluster::Cluster& cluster, const cluster::Pod& pod,
                              const queue::Event& event) {
   const auto* node = event.New<api::Node>();
@@ -57,15 +69,17 @@ Result<Hint> AfterNodeChange(const cluster::Cluster& cluster, const cluster::Pod
   const Amounts& requests = pod.shape->fit;
   const Capacity after = CapacityOf(cluster, *node);
   if (after.pods < 1) return Hint::kSkip;
-  if (AnyRequested(requests,
-                   [&](auto id, int64_t amount) { return amount > after.amounts.Get(id); })) {
+  if (AnyRequested(requests, [&](auto id, int64_t amount) {
+        return amount > after.amounts.Get(id) && !(Devices && IsLeftToDevices(after, id));
+      })) {
     return Hint::kSkip;
   }
   const auto* old_node = event.Old<api::Node>();
   if (old_node == nullptr) return Hint::kQueue;
   const Capacity before = CapacityOf(cluster, *old_node);
   return QueueIf(after.pods > before.pods || AnyRequested(requests, [&](auto id, int64_t) {
-                   return after.amounts.Get(id) > before.amounts.Get(id);
+                   return after.amounts.Get(id) > before.amounts.Get(id) ||
+                          (Devices && IsLeftToDevices(after, id));
                  }));
 }
 
@@ -99,7 +113,8 @@ std::vector<framework::RegisteredEvent> Fit::EventsToRegister() const {
   return {On(queue::EventResource::kPod, queue::kDelete | queue::kUpdatePodScaleDown,
              "isSchedulableAfterPodEvent", AfterPodEvent),
           On(queue::EventResource::kNode, queue::kAdd | queue::kUpdateNodeAllocatable,
-             "isSchedulableAfterNodeChange", AfterNodeChange)};
+             "isSchedulableAfterNodeChange",
+             features_.extended_resource ? AfterNodeChange<true> : AfterNodeChange<false>)};
 }
 
 }  // namespace berth::plugins::node_resources

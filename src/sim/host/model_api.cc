@@ -225,6 +225,9 @@ ApiAnswer ModelApi::PatchStatus(const scheduler::PatchPodStatus& patch) {
   if (pod == nullptr) return refusal;
   api::Pod patched = *pod;
   if (patch.condition) SetCondition(*patch.condition, loop_.Time(), &patched);
+  if (patch.extended_resource_claim) {
+    patched.status.extended_resource_claim_status = *patch.extended_resource_claim;
+  }
   if (patch.nominated_node_name) patched.status.nominated_node_name = *patch.nominated_node_name;
   return Store(std::move(patched));
 }

@@ -1,0 +1,45 @@
+// The claim that is made for the extended resources of a pod which devices stand for (the feature
+// gate DRAExtendedResource), and which containers use it.
+//
+// One claim per pod, owned by it. Until PreBind it exists only here, under a name that no claim of
+// the API can have.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "cluster/object_store.h"
+#include "cluster/pod.h"
+
+namespace berth::plugins::dynamic_resources {
+
+inline constexpr std::string_view kExtendedClaimName = "<extended-resources>";
+inline constexpr std::string_view kExtendedClaimAnnotation =
+    "resource.kubernetes.io/extended-resource-claim";
+
+// The extended resources a pod asks for, in order of their ids.
+struct ExtendedResources {
+  std::vector<cluster::ResourceId> of_devices;  // some device class stands for them
+  std::vector<cluster::ResourceId> of_nodes;    // only nodes can have them
+};
+
+// Both lists are empty if devices stand for none of them.
+ExtendedResources ExtendedResourcesOf(const cluster::Cluster& cluster, const cluster::Pod& pod);
+
+// What an earlier attempt left; null: nothing.
+const api::ResourceClaim* FindExtendedClaim(const cluster::ObjectStore& objects,
+                                            const cluster::Pod& pod);
+
+// As it is allocated on every node: with a request for each container and resource, also for those
+// resources the node has itself.
+std::shared_ptr<const api::ResourceClaim> MakeExtendedClaim(const cluster::Cluster& cluster,
+                                                            const cluster::Pod& pod,
+                                                            const ExtendedResources& resources);
+
+std::vector<api::ContainerExtendedResourceRequest> RequestMappings(const api::ResourceClaim& claim,
+                                                                   const api::PodSpec& spec);
+
+}  // namespace berth::plugins::dynamic_resources

@@ -1,0 +1,136 @@
+// DynamicResources after Filter: making room, and what the chosen node means for the claims.
+#include <algorithm>
+#include <utility>
+
+#include "cluster/object_store.h"
+#include "framework/cycle.h"
+#include "plugins/dynamic_resources/allocation.h"
+#include "plugins/dynamic_resources/pre_bind.h"
+#include "plugins/dynamic_resources/state.h"
+
+namespace berth::plugins::dynamic_resources {
+
+using cluster::NodeIndex;
+using framework::CycleContext;
+using framework::PluginState;
+using framework::Status;
+
+// --- PostFilter
+
+Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
+                                    const framework::Diagnosis&,
+                                    framework::PostFilterResult* result) {
+  const State* state = nullptr;
+  const auto plugins = cycle.profile().Plugins();
+  for (size_t i = 0; i < plugins.size(); ++i) {
+    if (plugins[i].get() == static_cast<framework::Plugin*>(this)) {
+      state = static_cast<const State*>(cycle.state(static_cast<uint8_t>(i)));
+    }
+  }
+  // An earlier plugin's PreFilter ended the cycle: kube-scheduler then misses its state, and so do
+  // we.
+  if (state == nullptr || !state->began) return Status::Error("not found");
+  if (state->claims.empty()) return Status::Unschedulable("no new claims to deallocate");
+  std::vector<bool> unavailable(state->claims.size());
+  for (const WordNotes& notes : state->notes) {
+    for (const size_t i : notes.unavailable) unavailable[i] = true;
+  }
+  const std::string& uid = cycle.context().pod.uid;
+  const bool extended = !state->extended.of_devices.empty();
+  const size_t claims = state->claims.size() - (extended ? 1 : 0);
+  for (size_t i = 0; i < claims; ++i) {
+    const api::ResourceClaim& claim = *state->claims[i].claim;
+    const auto& users = claim.status.reserved_for;
+    if (!unavailable[i] || users.size() > 1 || (users.size() == 1 && users[0].uid != uid)) continue;
+    api::ResourceClaim freed = claim;
+    freed.status = {};
+    result->deallocated_claim = std::make_shared<const api::ResourceClaim>(std::move(freed));
+    return Status::Unschedulable("deallocation of ResourceClaim completed");
+  }
+  if (state->old_extended_claim) {
+    // Not deallocated but removed.
+    api::ResourceClaim old = *state->claims.back().claim;
+    old.metadata.deletion_timestamp.emplace();
+    result->deallocated_claim = std::make_shared<const api::ResourceClaim>(std::move(old));
+    return Status::Unschedulable("deletion of ResourceClaim completed");
+  }
+  return Status::Unschedulable("still not schedulable");
+}
+
+// --- Reserve and after
+
+Status DynamicResources::Reserve(const CycleContext& context, PluginState* plugin_state,
+                                 NodeIndex node) {
+  State& state = *static_cast<State*>(plugin_state);
+  if (!state.to_allocate || state.claims.empty()) return {};
+  if (state.LeftToNode(context.cluster, node)) return {};
+  // The same search as in Filter, on the same tables, finds the same devices.
+  Search search(inventory_, state.plan, max_steps_);
+  PoolList pools;
+  pools_.Append(node, &pools);
+  if (!pools_.Error().empty() || search.Run(pools) != Search::Outcome::kAllocated) {
+    return Status::Error("claim allocation not found for node");
+  }
+  const std::string& node_name = context.cluster.NodeName(node);
+  for (size_t i = 0; i < state.plan.claims.size(); ++i) {
+    auto allocation = MakeAllocation(inventory_, state.plan, search, i, node_name);
+    if (!allocation) return Status::Error(allocation.error().Message());
+    auto claim = std::make_shared<api::ResourceClaim>(*state.plan.claims[i].claim);
+    auto& finalizers = claim->metadata.finalizers;
+    if (std::find(finalizers.begin(), finalizers.end(), kFinalizer) == finalizers.end()) {
+      finalizers.emplace_back(kFinalizer);
+    }
+    // In flight, many pods may have one.
+    if (claim->metadata.name == kExtendedClaimName) claim->metadata.name += context.pod.uid;
+    claim->status.allocation = std::move(*allocation);
+    claim->status.reserved_for.push_back(PodReference(context.pod.uid, context.pod.name));
+    cluster_.MutableObjects().in_flight_claims.Set(claim);
+    state.reserved.push_back(std::move(claim));
+  }
+  return {};
+}
+
+void DynamicResources::Unreserve(const CycleContext& context, PluginState* plugin_state,
+                                 NodeIndex) {
+  ReleaseInFlight(cluster_, context.pod.uid);
+  if (plugin_state != nullptr) static_cast<State*>(plugin_state)->reserved.clear();
+}
+
+std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(
+    const CycleContext& context, PluginState* plugin_state, NodeIndex node) {
+  const State& state = *static_cast<const State*>(plugin_state);
+  if (state.claims.empty()) return nullptr;
+  std::vector<ClaimToBind> claims;
+  auto reserved = state.reserved.begin();
+  for (const ClaimInfo& info : state.claims) {
+    const bool extended = info.claim == state.extended_claim.get();
+    if (extended && reserved == state.reserved.end()) break;  // left to the node
+    ClaimToBind& claim = claims.emplace_back(ClaimToBind{*info.claim, {}});
+    // Those without an allocation were reserved, in the same order.
+    if (!info.claim->status.allocation && reserved != state.reserved.end()) {
+      claim.in_flight_name = (*reserved)->metadata.name;
+      claim.allocation = (*reserved++)->status.allocation;
+    }
+    if (!extended) continue;
+    claim.create = true;
+    claim.mappings = RequestMappings(*info.claim, context.shape.source.spec);
+  }
+  PodToBind pod{context.pod.uid, context.pod.name, {}};
+  if (features_.binding_conditions) pod.node_to_wait_for = context.cluster.NodeName(node);
+  return MakePreBindTask(cluster_, std::move(claims), std::move(pod));
+}
+
+std::vector<std::string> DynamicResources::ReservedDevices(const PluginState* plugin_state) {
+  std::vector<std::string> devices;
+  for (const auto& claim : static_cast<const State*>(plugin_state)->reserved) {
+    for (const auto& device : claim->status.allocation->devices.results) {
+      if (device.admin_access.value_or(false)) continue;
+      devices.push_back(device.driver + "/" + device.pool + "/" + device.device);
+    }
+  }
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
+
+}  // namespace berth::plugins::dynamic_resources

@@ -107,6 +107,8 @@ TEST_F(FeaturesTest, DevicesOfASliceMayBeInDifferentPlaces) {
                 R"([{"name": "on-b", "nodeName": "b"},
                     {"name": "in-z1", "nodeSelector": {"nodeSelectorTerms": [{"matchExpressions":
                       [{"key": "zone", "operator": "In", "values": ["z1"]}]}]}},
+                    {"name": "in-z1-too", "nodeSelector": {"nodeSelectorTerms": [{"matchExpressions":
+                      [{"key": "zone", "operator": "In", "values": ["z1"]}]}]}},
                     {"name": "all", "allNodes": true}])");
   cluster.Claim("one", Request("gpu", 1));
   cluster.Claim("next", Request("gpu", 1));
@@ -115,7 +117,7 @@ TEST_F(FeaturesTest, DevicesOfASliceMayBeInDifferentPlaces) {
   EXPECT_EQ(Nodes("one"), "");
   Use({.partitionable = true});
   EXPECT_EQ(Nodes("one"), "ab");
-  EXPECT_EQ(Nodes("three"), "");
+  EXPECT_EQ(Nodes("three"), "a");
   const api::AllocationResult* allocation = Reserve("one", "b");
   ASSERT_NE(allocation, nullptr);
   EXPECT_EQ(allocation->devices.results[0].device, "on-b");

@@ -154,6 +154,9 @@ bool NodePools::Reach(const cluster::Cluster& cluster, const Inventory& inventor
 bool NodePools::ReachDevices(const cluster::Cluster& cluster, const SliceRecord& record,
                              std::vector<std::vector<uint64_t>>* reach) {
   const std::vector<api::Device>& devices = record.object->spec.devices;
+  // Neighbours often have the same place.
+  const api::NodeSelector* last = nullptr;
+  std::vector<cluster::NodeIndex> matched;
   for (size_t i = 0; i < devices.size(); ++i) {
     const auto add = [&](cluster::NodeIndex n) {
       (*reach)[n].resize(record.words);
@@ -165,8 +168,16 @@ bool NodePools::ReachDevices(const cluster::Cluster& cluster, const SliceRecord&
       if (node != cluster::kNoNode) add(node);
     } else if (device.all_nodes.value_or(false)) {
       cluster.Nodes().ForEach(add);
+    } else if (device.node_selector && last != nullptr && *device.node_selector == *last) {
+      for (const cluster::NodeIndex n : matched) add(n);
     } else if (device.node_selector) {
-      if (auto read = ForEachMatch(cluster, *device.node_selector, add); !read) {
+      last = &*device.node_selector;
+      matched.clear();
+      const auto match = [&](cluster::NodeIndex n) {
+        matched.push_back(n);
+        add(n);
+      };
+      if (auto read = ForEachMatch(cluster, *last, match); !read) {
         error_ = "gather pool information: failed to perform node selection for device " +
                  device.name + " in slice " + record.object->metadata.name + ": " +
                  read.error().Message();

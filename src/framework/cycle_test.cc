@@ -434,5 +434,28 @@ TEST_F(CycleTest, PostFilterPluginsAreAskedInTurn) {
   }
 }
 
+TEST_F(CycleTest, WhatOnePostFilterPluginDeallocatesIsDeallocated) {
+  const auto claim = std::make_shared<const api::ResourceClaim>();
+  const auto deallocates = [&](const Diagnosis&, PostFilterResult* result) {
+    result->deallocated_claim = claim;
+    return Status::Unschedulable("given back");
+  };
+  const Status answers[] = {{}, Status::Unschedulable("no"), Status::Error("boom")};
+  for (const Status& answer : answers) {
+    SCOPED_TRACE(answer.Message());
+    const FakeProfile profile(cluster_,
+                              {{.name = "A", .post_filter = deallocates},
+                               {.name = "B", .post_filter = [&](const Diagnosis&, auto* result) {
+                                  result->nomination = PostFilterResult::Nomination::kClear;
+                                  return answer;
+                                }}});
+    Cycle cycle(profile);
+    cycle.Begin(cluster_, Pod());
+    PostFilterResult result;
+    EXPECT_EQ(RunPostFilter(cycle, cluster_, Diagnosis(), &result).code(), answer.code());
+    EXPECT_EQ(result.deallocated_claim, claim);
+  }
+}
+
 }  // namespace
 }  // namespace berth::framework

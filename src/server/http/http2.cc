@@ -207,14 +207,14 @@ class Connection final : public Http2, public std::enable_shared_from_this<Conne
   }
 
   // Answers before the request is whole; the rest of it is not looked at.
-  void Refuse(Stream& stream, int status, std::string text) {
+  void Refuse(Stream& stream, int status, std::string_view text) {
     stream.complete = true;
     Release(stream);
     Response response;
     response.status = status;
     const bool described = status == 413 && !options_.too_large_json.empty();
     response.Set("Content-Type", described ? "application/json" : "text/plain; charset=utf-8");
-    response.body = described ? options_.too_large_json : std::move(text);
+    response.body = described ? options_.too_large_json : std::string(text);
     Answer(stream.id, std::move(response));
   }
 

@@ -1,5 +1,7 @@
 #include "server/http/http2.h"
 
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -279,6 +281,40 @@ TEST_F(Http2Test, AFloodOfPingsEndsTheConnection) {
     server_->Receive(client_->Produce());  // and reads no answer
   }
   EXPECT_TRUE(server_->Over());
+}
+
+// A conversation with a few bytes changed, dropped or doubled: the server answers or hangs up.
+TEST_F(Http2Test, DamagedBytesDoNoHarm) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 500; ++round) {
+    Http2TestClient client;
+    client.Ask("POST", "/a", {{"x-a", "b"}}, std::string(300, 'x'));
+    client.Cancel(client.Ask("GET", "/b"));
+    client.Ask("GET", "/c", {}, "half", false);
+    client.Ping();
+    std::string bytes = client.Produce();
+    for (int i = 0; i < 3; ++i) {
+      const size_t at = 24 + random() % (bytes.size() - 24);  // behind the preface
+      if (i == 0) bytes[at] = static_cast<char>(random());
+      if (i == 1) bytes.erase(at, random() % 4);
+      if (i == 2) bytes.insert(at, bytes.substr(at, random() % 16));
+    }
+    std::vector<Respond> asked;
+    const auto server = Http2::Make(
+        {}, [&](Request, Respond respond) { asked.push_back(std::move(respond)); }, [] {});
+    for (size_t at = 0; at < bytes.size(); at += 50) {
+      server->Receive(std::string_view(bytes).substr(at, 50));
+      std::string out;
+      server->Produce(out, 1u << 16);
+    }
+    for (const Respond& respond : asked) respond(Text("ok"));
+    std::string out;
+    server->Produce(out, 1u << 16);
+    EXPECT_LE(asked.size(), 3U);
+    EXPECT_LE(server->Streams(), 4U);
+    server->Close();
+    EXPECT_EQ(server->Streams(), 0U);
+  }
 }
 
 TEST_F(Http2Test, WhatIsNoHttp2EndsTheConnection) {

@@ -1,5 +1,6 @@
-// The less common workloads of scheduler_perf: other volumes, namespace selectors, default spread,
-// mixed and moving clusters, pods for one node.
+// The less common workloads of scheduler_perf, and some that it lacks: other volumes, namespace
+// selectors, default spread, mixed and moving clusters, pods for one node, pods with labels of
+// their own.
 #include <string>
 #include <utility>
 
@@ -35,6 +36,30 @@ void InTreePvsSetup(size_t, size_t pods, cluster::Cluster& cluster) {
     api::PersistentVolume volume;
     volume.spec.aws_elastic_block_store.emplace().volume_id = fmt::format("pv-{}", i);
     SetBoundClaim(cluster, std::move(volume), i);
+  }
+}
+
+// Claims whose volumes are provisioned where their pods go.
+void WaitingPvsSetup(size_t nodes, size_t pods, cluster::Cluster& cluster) {
+  constexpr std::string_view kDriver = "csi.example.com";
+  cluster::ObjectStore& objects = cluster.MutableObjects();
+  SetCsiNodes(cluster, nodes, kDriver);
+  api::StorageClass storage_class;
+  storage_class.metadata.name = "waits";
+  storage_class.provisioner = kDriver;
+  storage_class.volume_binding_mode = "WaitForFirstConsumer";
+  objects.storage_classes.Set(std::move(storage_class));
+  for (size_t i = 0; i < pods; ++i) {
+    api::PersistentVolumeClaim claim;
+    claim.metadata.name = fmt::format("pvc-{}", i);
+    claim.metadata.namespace_ = "sched-1";
+    claim.metadata.uid = claim.metadata.name;
+    claim.metadata.resource_version = "1";
+    claim.spec.access_modes = {"ReadWriteOnce"};
+    claim.spec.resources.requests["storage"] = Amount("1Gi");
+    claim.spec.storage_class_name = "waits";
+    claim.status.phase = "Pending";
+    objects.persistent_volume_claims.Set(std::move(claim));
   }
 }
 
@@ -192,10 +217,50 @@ void DaemonSetup(size_t, size_t pods, cluster::Cluster& cluster) {
   cluster.SetNode(node);
 }
 
+// --- Pods with labels of their own
+
+void StatefulSetPod(size_t i, api::Pod& pod) {
+  pod.metadata.labels = {{"app", "web"},
+                         {"statefulset.kubernetes.io/pod-name", fmt::format("web-{}", i)},
+                         {"apps.kubernetes.io/pod-index", std::to_string(i)}};
+  api::OwnerReference& owner = pod.metadata.owner_references.emplace_back();
+  owner.api_version = "apps/v1";
+  owner.kind = "StatefulSet";
+  owner.name = "web";
+  owner.uid = "web";
+  owner.controller = true;
+}
+
+void StatefulSetSetup(size_t, size_t, cluster::Cluster& cluster) {
+  api::StatefulSet set;
+  set.metadata.name = "web";
+  set.metadata.namespace_ = "sched-1";
+  set.spec.selector.emplace().match_labels["app"] = "web";
+  cluster.MutableObjects().stateful_sets.Set(std::move(set));
+}
+
+void StatefulSetApart(size_t i, api::Pod& pod) {
+  StatefulSetPod(i, pod);
+  api::WeightedPodAffinityTerm& preferred =
+      pod.spec.affinity.emplace()
+          .pod_anti_affinity.emplace()
+          .preferred_during_scheduling_ignored_during_execution.emplace_back();
+  preferred.weight = 100;
+  preferred.pod_affinity_term.label_selector.emplace().match_labels["app"] = "web";
+  preferred.pod_affinity_term.topology_key = kHost;
+}
+
+void IndexedJob(size_t i, api::Pod& pod) {
+  pod.metadata.labels = {{"batch.kubernetes.io/job-name", "job"},
+                         {"batch.kubernetes.io/job-completion-index", std::to_string(i)}};
+}
+
 constexpr Workload kWorkloads[] = {
     {"secrets", "a volume of a secret", &Secrets},
     {"intree-pvs", "a claim of its own, bound to a volume of an in-tree driver", &InTreePvs,
      &InTreePvsSetup},
+    {"wffc", "a claim of its own, whose volume is provisioned where the pod goes", &InTreePvs,
+     &WaitingPvsSetup},
     {"podaffinity-ns", "as podaffinity, in namespaces of a team", &NsAffinity, &TeamNamespaces},
     {"podantiaffinity-ns", "as podantiaffinity, in namespaces of a team", &NsAntiAffinity,
      &TeamNamespaces},
@@ -210,6 +275,11 @@ constexpr Workload kWorkloads[] = {
     {"unschedulable", "every second pod is too large for any node", &EverySecondTooLarge},
     {"gated", "requests only, beside 10,000 gated pods", &Plain, &GatedSetup},
     {"daemonset", "required affinity to one node by name", &Daemon, &DaemonSetup},
+    {"indexed-job", "requests only, with a label of its own", &IndexedJob},
+    {"statefulset", "labels of its own, spread by default with its set", &StatefulSetPod,
+     &StatefulSetSetup},
+    {"statefulset-apart", "the same, with preferred anti-affinity on a node", &StatefulSetApart,
+     &StatefulSetSetup},
 };
 
 }  // namespace

@@ -99,16 +99,7 @@ void CsiPvs(size_t i, api::Pod& pod) {
 }
 
 void CsiPvsSetup(size_t nodes, size_t pods, cluster::Cluster& cluster) {
-  cluster::ObjectStore& objects = cluster.MutableObjects();
-  for (size_t i = 0; i < nodes; ++i) {
-    api::CSINode node;
-    node.metadata.name = fmt::format("scheduler-perf-{}", i);
-    api::CSINodeDriver& driver = node.spec.drivers.emplace_back();
-    driver.name = kDriver;
-    driver.node_id = node.metadata.name;
-    driver.allocatable.emplace().count = 39;
-    objects.csi_nodes.Set(std::move(node));
-  }
+  SetCsiNodes(cluster, nodes, kDriver);
   for (size_t i = 0; i < pods; ++i) {
     api::PersistentVolume volume;
     volume.spec.csi.emplace().driver = kDriver;
@@ -219,6 +210,18 @@ void SetBoundClaim(cluster::Cluster& cluster, api::PersistentVolume volume, size
   cluster::ObjectStore& objects = cluster.MutableObjects();
   objects.persistent_volumes.Set(std::move(volume));
   objects.persistent_volume_claims.Set(std::move(claim));
+}
+
+void SetCsiNodes(cluster::Cluster& cluster, size_t nodes, std::string_view driver) {
+  for (size_t i = 0; i < nodes; ++i) {
+    api::CSINode node;
+    node.metadata.name = fmt::format("scheduler-perf-{}", i);
+    api::CSINodeDriver& own = node.spec.drivers.emplace_back();
+    own.name = driver;
+    own.node_id = node.metadata.name;
+    own.allocatable.emplace().count = 39;
+    cluster.MutableObjects().csi_nodes.Set(std::move(node));
+  }
 }
 
 std::span<const Workload> Workloads() {

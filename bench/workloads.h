@@ -39,4 +39,7 @@ api::Pod MakePod(size_t i, const Workload& workload);
 // says what it is a volume of.
 void SetBoundClaim(cluster::Cluster& cluster, api::PersistentVolume volume, size_t i);
 
+// Every node takes 39 volumes of the CSI driver.
+void SetCsiNodes(cluster::Cluster& cluster, size_t nodes, std::string_view driver);
+
 }  // namespace berth::bench

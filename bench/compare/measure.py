@@ -29,6 +29,7 @@ WORKLOADS = [
     "dra",
     "secrets",
     "intree-pvs",
+    "wffc",
     "podaffinity-ns",
     "podantiaffinity-ns",
     "preferred-podaffinity-ns",
@@ -39,6 +40,9 @@ WORKLOADS = [
     "unschedulable",
     "gated",
     "daemonset",
+    "indexed-job",
+    "statefulset",
+    "statefulset-apart",
 ]
 
 

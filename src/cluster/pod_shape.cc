@@ -5,7 +5,7 @@
 #include "api/image_name.h"
 #include "api/json.h"
 #include "api/pod_requests.h"
-#include "cluster/common_key.h"
+#include "cluster/kind_key.h"
 #include "cluster/resources.h"
 #include "cluster/volume_use.h"
 
@@ -207,11 +207,11 @@ void WriteClaims(const api::PodSpec& spec, KeyWriter& key) {
   }
 }
 
-// `claims`: with the volumes and claims of the pod.
-void WriteShape(const api::Pod& pod, bool claims, KeyWriter& key) {
+// `own`: with what is often one pod's own, its labels, volumes and claims.
+void WriteShape(const api::Pod& pod, bool own, KeyWriter& key) {
   const api::PodSpec& spec = pod.spec;
   key.Text(pod.metadata.namespace_);
-  key.Map(pod.metadata.labels);
+  if (own) key.Map(pod.metadata.labels);
   key.Text(spec.scheduler_name);
   key.Number(static_cast<uint32_t>(spec.priority.value_or(0)));
   key.Text(spec.preemption_policy ? *spec.preemption_policy : std::string());
@@ -240,7 +240,7 @@ void WriteShape(const api::Pod& pod, bool claims, KeyWriter& key) {
     key.Text("R");
     key.Json(*spec.resources);
   }
-  if (claims) WriteClaims(spec, key);
+  if (own) WriteClaims(spec, key);
   if (const auto* owner = SpreadingController(pod)) {
     key.Text("O");
     for (const std::string* part : {&owner->api_version, &owner->kind, &owner->name})
@@ -254,12 +254,12 @@ void WriteShape(const api::Pod& pod, bool claims, KeyWriter& key) {
 
 void AppendShapeKey(const api::Pod& pod, std::string* out) {
   KeyWriter key(out);
-  WriteShape(pod, /*claims=*/true, key);
+  WriteShape(pod, /*own=*/true, key);
 }
 
-void AppendCommonKey(const api::Pod& pod, std::string* out) {
+void AppendKindKey(const api::Pod& pod, std::string* out) {
   KeyWriter key(out);
-  WriteShape(pod, /*claims=*/false, key);
+  WriteShape(pod, /*own=*/false, key);
 }
 
 PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources) {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/common_key.h"
+#include "cluster/kind_key.h"
 #include "cluster/resources.h"
 #include "cluster/shape_table.h"
 #include "cluster/test_builders.h"
@@ -196,24 +196,29 @@ TEST(PodShape, PartsDoNotRunIntoEachOther) {
   EXPECT_NE(KeyOf(e), KeyOf(f));
 }
 
-TEST(CommonKey, LeavesOutClaimsAndNothingElse) {
-  const auto key_of = [](const api::Pod& pod) {
+TEST(KindKey, LeavesOutLabelsAndClaimsAndNothingElse) {
+  const auto kind_of = [](const api::Pod& pod) {
     std::string key;
-    AppendCommonKey(pod, &key);
+    AppendKindKey(pod, &key);
     return key;
   };
-  const auto with = [](const std::string& claim) {
+  const auto with = [](const std::string& own) {
     MakePod pod("p");
-    pod.Volume("{'name':'v','persistentVolumeClaim':{'claimName':'" + claim + "'}}");
+    pod.Label("pod-name", own);
+    pod.Volume("{'name':'v','persistentVolumeClaim':{'claimName':'" + own + "'}}");
     pod.Get().spec.resource_claims.push_back(
-        FromText<api::PodResourceClaim>("{'name':'c','resourceClaimName':'" + claim + "'}"));
+        FromText<api::PodResourceClaim>("{'name':'c','resourceClaimName':'" + own + "'}"));
     return pod;
   };
-  EXPECT_EQ(key_of(with("a")), key_of(with("b")));
-  EXPECT_EQ(key_of(with("a")), key_of(MakePod("p")));
-  EXPECT_NE(key_of(with("a")), key_of(with("a").Label("app", "web")));
-  EXPECT_NE(key_of(with("a")), key_of(with("a").Requests("cpu", "1")));
+  EXPECT_EQ(kind_of(with("a")), kind_of(with("b")));
+  EXPECT_EQ(kind_of(with("a")), kind_of(MakePod("p")));
   EXPECT_NE(KeyOf(with("a")), KeyOf(with("b")));
+  EXPECT_NE(kind_of(with("a")), kind_of(with("a").Requests("cpu", "1")));
+  EXPECT_NE(kind_of(with("a")), kind_of(with("a").Namespace("other")));
+  EXPECT_NE(kind_of(with("a")), kind_of(with("a").Tolerates("key")));
+  api::Pod owned = with("a");
+  owned.metadata.owner_references = FullPod().metadata.owner_references;
+  EXPECT_NE(kind_of(with("a")), kind_of(owned));
 }
 
 TEST(PodShape, CompilesWhatPluginsRead) {

@@ -37,8 +37,11 @@ ClassCache::ClassCache(const Profile& profile, size_t memory_bytes)
     role.aware = dynamic_cast<const ClassAwarePlugin*>(plugin.get());
     role.claims = dynamic_cast<const ClaimAwarePlugin*>(plugin.get());
     role.by_domain = role.aware != nullptr && (role.depends_on & kOnDomainPods) != 0;
-    role.unknown = (role.aware == nullptr && (role.depends_on & ~kOnNodeItself) != 0) ||
-                   (role.claims == nullptr && (role.depends_on & kOnClaims) != 0);
+    role.labels = dynamic_cast<const LabelAwarePlugin*>(plugin.get());
+    role.reads_labels = role.labels == nullptr && (role.depends_on & kOnPodLabels) != 0;
+    role.unknown =
+        (role.aware == nullptr && (role.depends_on & ~(kOnNodeItself | kOnPodLabels)) != 0) ||
+        (role.claims == nullptr && (role.depends_on & kOnClaims) != 0);
   }
   skipped_.resize(roles_.size());
 }
@@ -49,6 +52,7 @@ bool ClassCache::SortPlugins(Cycle& cycle) {
   local_filters_.clear();
   domain_filters_.clear();
   domains_last_ = true;
+  reads_labels_ = false;
   aware_.clear();
   logs_.clear();
   const auto note_aware = [&](uint8_t index) {
@@ -63,6 +67,7 @@ bool ClassCache::SortPlugins(Cycle& cycle) {
     if (cycle.FilterSkipped(served.index)) continue;
     const Role& role = roles_[served.index];
     if (role.unknown) return false;
+    reads_labels_ = reads_labels_ || role.reads_labels;
     domains_last_ = domains_last_ && (role.by_domain || domain_filters_.empty());
     (role.by_domain ? domain_filters_ : local_filters_).push_back(served);
     note_aware(served.index);
@@ -80,6 +85,7 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
   local_scores_.clear();
   normalized_scores_.clear();
   domain_scores_.clear();
+  pre_scored_.clear();
   std::fill(skipped_.begin(), skipped_.end(), 0);
   for (const auto& [plugin, index] : profile_.pre_score) {
     const Role& role = roles_[index];
@@ -91,7 +97,7 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
       continue;
     }
     if (!status.Ok()) return false;
-    ++cycle.mutable_calls(index).pre_score;
+    pre_scored_.push_back(index);
   }
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     const auto& [plugin, index, weight] = profile_.score[i];
@@ -99,6 +105,7 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
     if (skipped_[index] != 0) continue;
     // What claims mean to a score is not asked for.
     if (role.unknown || role.claims != nullptr) return false;
+    reads_labels_ = reads_labels_ || role.reads_labels;
     if (role.by_domain) {
       domain_scores_.push_back(i);
     } else {
@@ -298,6 +305,7 @@ bool ClassCache::Build(Cycle& cycle, Entry& entry) {
   }
   entry.nodes = std::make_unique<PodClass>();
   entry.nodes->Reset(rows);
+  entry.held_at = held_.size();
   held_.push_back(&entry);
   nodes_ = entry.nodes.get();
   verdicts_ = nullptr;
@@ -418,6 +426,7 @@ bool ClassCache::ScoreCells(Cycle& cycle) {
 }
 
 void ClassCache::CountCalls(Cycle& cycle) const {
+  for (const uint8_t index : pre_scored_) ++cycle.mutable_calls(index).pre_score;
   const size_t cells = nodes_->LiveCells();
   for (const auto& served : local_filters_) cycle.mutable_calls(served.index).filter += rows_asked_;
   for (const auto& served : domain_filters_) cycle.mutable_calls(served.index).filter += cells;
@@ -435,16 +444,16 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& clus
     ForgetAll();
     cluster_ = &c.cluster;
   }
-  Entry* const found = EntryOf(cycle);
-  if (found == nullptr) return std::nullopt;
-  Entry& entry = *found;
-  if (entry.nodes == nullptr && !eager_ && entry.waited < entry.wait) {
-    ++entry.waited;
-    return std::nullopt;
-  }
+  Shape& shape = ShapeOf(c.shape);
+  Entry* const last = LastOf(c.shape, shape);
+  if (last != nullptr && Waits(*last)) return std::nullopt;
+  if (!BeginKey(cycle, shape.kind)) return std::nullopt;
   rows_asked_ = 0;
   WatchedPoint pre_score(cycle.watch(), Point::kPreScore);
   if (!SortPlugins(cycle) || !CollectPremises(cycle)) return std::nullopt;
+  FinishKey(cycle);
+  Entry& entry = EntryFor(shape, last);
+  if (&entry != last && Waits(entry)) return std::nullopt;
   pre_score.End(Code::kSuccess);
   WatchedPoint filter(cycle.watch(), Point::kFilter);
   if (!Refresh(cycle, entry) || !LeaveRoom(cycle, cluster) || !FilterCells(cycle)) {

@@ -1,19 +1,21 @@
-// ClassCache: decides about a pod from what earlier pods of its shape found, when that is exact.
+// ClassCache: decides about a pod from what earlier pods like it found, when that is exact.
 //
-// Per shape a PodClass holds what is known of every node. A cluster notes the rows that change
+// Per class a PodClass holds what is known of every node. A cluster notes the rows that change
 // (Cluster::Changes); before a class is asked it looks at those rows again, and only at those. What
 // plugins declare (Plugin::DependsOn, ClassAwarePlugin) says which answers a row keeps and which
 // are asked anew for every pod, once per cell of nodes that are alike. Nodes with pods nominated to
 // them are asked one by one. Where a plugin that concerns the pod declares too much there is no
 // answer here, and the caller looks at all nodes.
 //
-// Pods with volumes or claims of their own share no shape. Theirs is a class by what they have in
-// common and by what their claims mean to the plugins (ClaimAwarePlugin).
+// Pods are of one class when they are of one kind (cluster/kind_key.h), when their claims mean the
+// same to the plugins (ClaimAwarePlugin) and when their labels do (LabelAwarePlugin).
+// So pods with a claim or a label of their own each, as those of a StatefulSet, share one.
 //
 // With or without it, decisions are the same: the same feasible nodes, the same totals, and so the
 // same choice; where nothing fits, the same verdict on every node.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -24,10 +26,12 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "framework/claim_aware.h"
 #include "framework/class_verdicts.h"
+#include "framework/label_aware.h"
 #include "framework/pod_class.h"
 #include "framework/profile.h"
 
@@ -79,27 +83,49 @@ class ClassCache {
     uint32_t depends_on = 0;
     const ClassAwarePlugin* aware = nullptr;
     const ClaimAwarePlugin* claims = nullptr;
-    bool by_domain = false;  // asked per cell, for every pod
-    bool unknown = false;    // declares more than can be followed
+    const LabelAwarePlugin* labels = nullptr;
+    bool by_domain = false;     // asked per cell, for every pod
+    bool unknown = false;       // declares more than can be followed
+    bool reads_labels = false;  // of the pod, without telling what they mean
   };
   // The longest that a class is put off, in pods.
   static constexpr uint32_t kLongestWait = 1024;
-  // What is known of a shape, or of pods that are alike but for their claims.
+  using Numbers = std::vector<int64_t>;
+  // What is known of the pods of one class.
   struct Entry {
-    uint64_t serial = 0;
+    uint64_t serial = 0;  // never reused. 0: the entry is free
+    Numbers key;
+    uint64_t shape = 0;  // serial of the shape of its last pod
     uint64_t last_use = 0;
     uint32_t answers = 0;  // since the class was made
     uint32_t wait = 0;     // pods that are decided without before a class is made
     uint32_t waited = 0;
+    size_t held_at = 0;  // in held_, with a class
     size_t bytes = 0;
     uint64_t position = 0;            // in the cluster's log
     std::vector<uint64_t> positions;  // in those of plugins
-    std::vector<int64_t> premises;
+    Numbers premises;
     std::unique_ptr<PodClass> nodes;
     std::unique_ptr<ClassVerdicts> verdicts;  // null: not kept so far
 
     size_t MemoryBytes() const {
       return nodes->MemoryBytes() + (verdicts ? verdicts->MemoryBytes() : 0);
+    }
+  };
+  // What is remembered of a shape: its kind, and the entry that its last pod used.
+  struct Shape {
+    uint64_t serial = 0;
+    int64_t kind = 0;
+    Entry* entry = nullptr;  // null: none so far
+    uint64_t entry_serial = 0;
+  };
+  using Key = std::span<const int64_t>;
+  struct KeyHash {
+    size_t operator()(Key key) const { return boost::hash_range(key.begin(), key.end()); }
+  };
+  struct KeyEqual {
+    bool operator()(Key a, Key b) const {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end());
     }
   };
 
@@ -124,11 +150,18 @@ class ClassCache {
   void CountCalls(Cycle& cycle) const;
 
   static bool HasClaims(const cluster::PodShape& shape);
-  // Null: the pod's claims are like no other pod's.
-  Entry* EntryOf(Cycle& cycle);
-  Entry& EntryFor(const cluster::PodShape& shape);
-  Entry* EntryForClaims(Cycle& cycle);
-  void ForgetClaims();
+  Shape& ShapeOf(const cluster::PodShape& shape);
+  int64_t KindOf(const cluster::PodShape& shape);
+  // Says what the pod's claims mean. False: they are like no other pod's.
+  bool BeginKey(Cycle& cycle, int64_t kind);
+  void FinishKey(Cycle& cycle);
+  // The entry of the last pod of this shape, if there is one.
+  static Entry* LastOf(const cluster::PodShape& shape, const Shape& known);
+  Entry& EntryFor(Shape& shape, Entry* last);
+  Entry& NewEntry();
+  void GiveKey(Entry& entry);
+  bool Waits(Entry& entry) const;
+  void ForgetOld();
   void ForgetAll();
   static void PutOff(Entry& entry);
   void LimitMemory(Entry& entry);
@@ -141,8 +174,13 @@ class ClassCache {
   const cluster::Cluster* cluster_ = nullptr;
   bool eager_ = false;
 
-  std::deque<Entry> entries_;  // by shape id; a deque: entries never move
-  boost::unordered_flat_map<std::string, std::unique_ptr<Entry>> with_claims_;
+  std::deque<Entry> entries_;  // a deque: entries never move
+  std::vector<Entry*> free_;
+  boost::unordered_flat_map<Key, Entry*, KeyHash, KeyEqual> by_key_;  // keys are the entries'
+  std::vector<Shape> shapes_;                                         // by id
+  boost::unordered_flat_map<std::string, int64_t> kinds_;
+  uint64_t entries_made_ = 0;
+  int64_t kinds_seen_ = 0;
   std::vector<Entry*> held_;  // those with a class
   size_t memory_used_ = 0;
   uint64_t clock_ = 0;
@@ -154,8 +192,10 @@ class ClassCache {
   std::vector<size_t> local_scores_;       // positions in profile_.score
   std::vector<size_t> normalized_scores_;  // the same; their raw scores are the first traits
   std::vector<size_t> domain_scores_;
-  std::vector<int64_t> premises_;
-  bool domains_last_ = true;  // no filter of nodes themselves comes after one of domains
+  Numbers premises_;
+  Numbers key_;
+  bool reads_labels_ = false;  // some plugin does, without telling what they mean
+  bool domains_last_ = true;   // no filter of nodes themselves comes after one of domains
   std::vector<const cluster::RowLog*> logs_;  // of plugins among the local filters
   PodClass* nodes_ = nullptr;
   ClassVerdicts* verdicts_ = nullptr;
@@ -169,9 +209,9 @@ class ClassCache {
   uint64_t rows_asked_ = 0;  // by filters and scores of nodes themselves
 
   // Scratch.
-  std::vector<uint8_t> skipped_;  // PreScore said Skip, by plugin position
-  std::vector<int64_t> claims_;
-  std::string key_;
+  std::string text_;
+  std::vector<uint8_t> skipped_;     // PreScore said Skip, by plugin position
+  std::vector<uint8_t> pre_scored_;  // plugins whose PreScore succeeded
   std::vector<NodeIndex> again_;
   std::vector<int64_t> traits_;
   NodeSet one_;  // empty in between

@@ -1,20 +1,22 @@
 // ClassCache: the classes that are held, and for how long.
 #include <algorithm>
 
-#include "cluster/common_key.h"
+#include "cluster/kind_key.h"
 #include "framework/class_cache.h"
 #include "framework/cycle.h"
 
 namespace berth::framework {
 namespace {
 
-// A class is made for the second pod of a shape: making one costs more than deciding without.
+// A class is made for its second pod: making one costs more than deciding without.
 constexpr uint32_t kFirstWait = 1;
 // A class that has to be made anew before it gave this many answers was not worth it; the next one
 // is put off twice as long.
 constexpr uint32_t kWorthAnswers = 8;
-// Kinds of claims that are remembered; half of them go when there are more.
-constexpr size_t kMaxKindsOfClaims = 4096;
+// Classes that are remembered, made or not; half of them go when there are more.
+constexpr size_t kMaxEntries = 65536;
+// The same for kinds of pods; all of them are forgotten when there are more.
+constexpr size_t kMaxKinds = 16384;
 
 }  // namespace
 
@@ -23,66 +25,129 @@ bool ClassCache::HasClaims(const cluster::PodShape& shape) {
   return !spec.volumes.empty() || !spec.resource_claims.empty();
 }
 
-ClassCache::Entry* ClassCache::EntryOf(Cycle& cycle) {
-  const cluster::PodShape& shape = cycle.context().shape;
-  Entry* entry = HasClaims(shape) ? EntryForClaims(cycle) : &EntryFor(shape);
-  if (entry != nullptr) entry->last_use = ++clock_;
-  return entry;
+ClassCache::Shape& ClassCache::ShapeOf(const cluster::PodShape& shape) {
+  if (shape.id >= shapes_.size()) shapes_.resize(shape.id + size_t{1});
+  Shape& known = shapes_[shape.id];
+  if (known.serial != shape.serial) known = {shape.serial, KindOf(shape)};
+  return known;
 }
 
-// The entry of pods that agree in all but their claims, and whose claims mean the same.
-ClassCache::Entry* ClassCache::EntryForClaims(Cycle& cycle) {
+// A number that is never reused.
+int64_t ClassCache::KindOf(const cluster::PodShape& shape) {
+  text_.clear();
+  cluster::AppendKindKey(shape.source, &text_);
+  const auto it = kinds_.find(text_);
+  if (it != kinds_.end()) return it->second;
+  if (kinds_.size() >= kMaxKinds) kinds_.clear();
+  kinds_.emplace(text_, ++kinds_seen_);
+  return kinds_seen_;
+}
+
+bool ClassCache::BeginKey(Cycle& cycle, int64_t kind) {
   const CycleContext& c = cycle.context();
-  claims_.clear();
+  key_.assign(1, kind);
+  if (!HasClaims(c.shape)) return true;
   for (const auto& [plugin, index] : profile_.filter) {
     if (cycle.FilterSkipped(index)) continue;
     const Role& role = roles_[index];
-    if (role.unknown) return nullptr;
+    if (role.unknown) return false;
     if (role.claims == nullptr) continue;
-    claims_.push_back(index);
-    const size_t length = claims_.size();
-    claims_.push_back(0);
-    if (!role.claims->AppendClaims(c, cycle.state(index), &claims_)) return nullptr;
-    claims_[length] = static_cast<int64_t>(claims_.size());
+    key_.push_back(index);
+    const size_t length = key_.size();
+    key_.push_back(0);
+    if (!role.claims->AppendClaims(c, cycle.state(index), &key_)) return false;
+    key_[length] = static_cast<int64_t>(key_.size());
   }
-  claims_.push_back(-1);
-  key_.assign(reinterpret_cast<const char*>(claims_.data()), claims_.size() * sizeof(int64_t));
-  cluster::AppendCommonKey(c.shape.source, &key_);
-  const auto it = with_claims_.find(key_);
-  if (it != with_claims_.end()) return it->second.get();
-  if (with_claims_.size() >= kMaxKindsOfClaims) ForgetClaims();
-  auto entry = std::make_unique<Entry>();
-  entry->wait = kFirstWait;
-  return with_claims_.emplace(key_, std::move(entry)).first->second.get();
+  return true;
+}
+
+// What the pod's labels mean. Which plugins concern a pod is decided by its kind, its claims and
+// its labels, so that need not be said.
+void ClassCache::FinishKey(Cycle& cycle) {
+  const CycleContext& c = cycle.context();
+  key_.push_back(-1);
+  key_.push_back(reads_labels_ ? static_cast<int64_t>(c.shape.serial) : 0);
+  for (const auto& [plugin, index] : aware_) {
+    const LabelAwarePlugin* labels = roles_[index].labels;
+    if (labels != nullptr) labels->AppendLabels(c, cycle.state(index), &key_);
+  }
+}
+
+ClassCache::Entry* ClassCache::LastOf(const cluster::PodShape& shape, const Shape& known) {
+  if (known.entry == nullptr || known.entry->serial != known.entry_serial) return nullptr;
+  // What the claims of a pod mean may change from pod to pod.
+  return HasClaims(shape) ? nullptr : known.entry;
+}
+
+// While pods of one shape come one after the other, what their labels mean may change with what is
+// placed, and all that is known stays right (ClassAwarePlugin::AppendTraits): it becomes known
+// under another key.
+ClassCache::Entry& ClassCache::EntryFor(Shape& shape, Entry* last) {
+  Entry* entry = last;
+  if (last == nullptr || last->key != key_) {
+    const auto it = by_key_.find(key_);
+    if (it != by_key_.end()) {
+      entry = it->second;
+    } else if (last != nullptr && last->shape == shape.serial) {
+      by_key_.erase(last->key);
+      GiveKey(*last);
+    } else {
+      entry = &NewEntry();
+    }
+    shape.entry = entry;
+    shape.entry_serial = entry->serial;
+  }
+  entry->shape = shape.serial;
+  entry->last_use = ++clock_;
+  return *entry;
+}
+
+void ClassCache::GiveKey(Entry& entry) {
+  entry.key = key_;
+  by_key_.emplace(entry.key, &entry);
+}
+
+ClassCache::Entry& ClassCache::NewEntry() {
+  if (by_key_.size() >= kMaxEntries) ForgetOld();
+  if (free_.empty()) free_.push_back(&entries_.emplace_back());
+  Entry& entry = *free_.back();
+  free_.pop_back();
+  entry.serial = ++entries_made_;
+  entry.wait = kFirstWait;
+  GiveKey(entry);
+  return entry;
+}
+
+// Is this one of the pods that are decided without a class?
+bool ClassCache::Waits(Entry& entry) const {
+  if (entry.nodes != nullptr || eager_ || entry.waited >= entry.wait) return false;
+  ++entry.waited;
+  return true;
 }
 
 // Every pod uses one entry: at most so many were used since.
-void ClassCache::ForgetClaims() {
-  boost::unordered::erase_if(with_claims_, [&](const auto& known) {
+void ClassCache::ForgetOld() {
+  boost::unordered::erase_if(by_key_, [&](const auto& known) {
     Entry& entry = *known.second;
-    if (entry.last_use + kMaxKindsOfClaims / 2 >= clock_) return false;
+    if (entry.last_use + kMaxEntries / 2 >= clock_) return false;
     Drop(entry);
     return true;
   });
+  for (Entry& entry : entries_) {
+    if (entry.serial == 0 || entry.last_use + kMaxEntries / 2 >= clock_) continue;
+    entry = Entry();
+    free_.push_back(&entry);
+  }
 }
 
 void ClassCache::ForgetAll() {
+  by_key_.clear();
+  shapes_.clear();
+  kinds_.clear();
+  free_.clear();
   entries_.clear();
-  with_claims_.clear();
   held_.clear();
   memory_used_ = 0;
-}
-
-ClassCache::Entry& ClassCache::EntryFor(const cluster::PodShape& shape) {
-  if (shape.id >= entries_.size()) entries_.resize(shape.id + size_t{1});
-  Entry& entry = entries_[shape.id];
-  if (entry.serial != shape.serial) {
-    Drop(entry);
-    entry = Entry();
-    entry.serial = shape.serial;
-    entry.wait = kFirstWait;
-  }
-  return entry;
 }
 
 void ClassCache::Drop(Entry& entry) {
@@ -91,7 +156,9 @@ void ClassCache::Drop(Entry& entry) {
   entry.verdicts.reset();
   memory_used_ -= entry.bytes;
   entry.bytes = 0;
-  std::erase(held_, &entry);
+  held_.back()->held_at = entry.held_at;
+  held_[entry.held_at] = held_.back();
+  held_.pop_back();
 }
 
 // Its class is not good any more: how long to wait until the next one is made.

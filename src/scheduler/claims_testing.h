@@ -32,7 +32,8 @@ inline std::string VolumeAffinity(std::string_view key, std::string_view op,
       key, op, value);
 }
 
-inline Flavor RandomFlavor(Random& random, const std::string& node) {
+// `waiting`: most claims wait for their first consumer.
+inline Flavor RandomFlavor(Random& random, const std::string& node, bool waiting = false) {
   const auto zone = [&] { return fmt::format("z{}", random.Below(3)); };
   constexpr std::string_view kSources[] = {
       "'csi':{'driver':'d0','volumeHandle':'@'}",
@@ -62,7 +63,7 @@ inline Flavor RandomFlavor(Random& random, const std::string& node) {
     flavor.labels =
         fmt::format("'topology.kubernetes.io/zone':'z0{}'", random.Below(2) == 0 ? "__z1" : "");
   }
-  flavor.waits = random.Below(12) == 0;
+  flavor.waits = random.Below(12) == 0 || (waiting && random.Below(3) != 0);
   if (random.Below(8) == 0) flavor.mode = "ReadWriteOncePod";
   return flavor;
 }
@@ -115,6 +116,58 @@ inline api::CSINode RandomCsiNode(Random& random, const std::string& name) {
         "kubernetes.io/aws-ebs";
   }
   return csi_node;
+}
+
+// Volumes of the class "waits" are made where their pod goes: in some zones, where there is room.
+inline api::StorageClass RandomWaitingClass(Random& random) {
+  const std::string zones = fmt::format(
+      ",'allowedTopologies':[{{'matchLabelExpressions':[{{'key':'topology.kubernetes.io/zone',"
+      "'values':['z0','z{}']}}]}}]",
+      random.Below(3));
+  return cluster::FromText<api::StorageClass>(
+      fmt::format("{{'metadata':{{'name':'waits'}},'provisioner':'{}','volumeBindingMode':"
+                  "'WaitForFirstConsumer'{}}}",
+                  random.Below(8) == 0 ? "kubernetes.io/no-provisioner" : "d0",
+                  random.Below(2) == 0 ? "" : zones));
+}
+
+inline api::CSIDriver RandomDriver(Random& random) {
+  return cluster::FromText<api::CSIDriver>(fmt::format(
+      "{{'metadata':{{'name':'d0'}},'spec':{{'storageCapacity':{}}}}}", random.Below(2) == 0));
+}
+
+inline api::CSIStorageCapacity RandomCapacity(Random& random) {
+  const uint64_t zone = random.Below(3);
+  return cluster::FromText<api::CSIStorageCapacity>(
+      fmt::format("{{'metadata':{{'namespace':'ns','name':'c{}'}},'storageClassName':'waits',"
+                  "'nodeTopology':{{'matchLabels':{{'topology.kubernetes.io/zone':'z{}'}}}},"
+                  "'capacity':'{}'}}",
+                  zone, zone, random.Below(3) == 0 ? "500Mi" : "2Gi"));
+}
+
+// One that a claim which waits may have.
+inline api::PersistentVolume FreeVolume(Random& random, const std::string& node) {
+  return cluster::FromText<api::PersistentVolume>(
+      fmt::format("{{'metadata':{{'name':'free{}','resourceVersion':'1'}},'spec':{{"
+                  "'storageClassName':'waits','capacity':{{'storage':'2Gi'}},'accessModes':"
+                  "['ReadWriteMany'],'local':{{'path':'/'}}{}}},'status':{{'phase':'Available'}}}}",
+                  random.Below(4), VolumeAffinity("kubernetes.io/hostname", "In", node)));
+}
+
+// Changes where volumes can be provisioned, or one comes or goes that is there already.
+inline auto ProvisioningChange(Random& random, const std::string& node) {
+  const api::StorageClass waits = RandomWaitingClass(random);
+  const api::CSIDriver driver = RandomDriver(random);
+  const api::CSIStorageCapacity capacity = RandomCapacity(random);
+  const api::PersistentVolume volume = FreeVolume(random, node);
+  const uint64_t what = random.Below(12);
+  return [=](cluster::ObjectStore& objects) {
+    if (what == 0) objects.storage_classes.Set(waits);
+    if (what == 1) objects.csi_drivers.Set(driver);
+    if (what > 1 && what < 7) objects.csi_storage_capacities.Set(capacity);
+    if (what == 7) objects.persistent_volumes.Set(volume);
+    if (what > 7) objects.persistent_volumes.Remove({}, volume.metadata.name);
+  };
 }
 
 // --- Devices

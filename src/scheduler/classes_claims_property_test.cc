@@ -155,14 +155,12 @@ class History : LabHistory {
   // --- Volumes
 
   void SetClasses() {
-    const auto waits = FromText<api::StorageClass>(
-        "{'metadata':{'name':'waits'},'provisioner':'d0','volumeBindingMode':"
-        "'WaitForFirstConsumer'}");
+    const api::StorageClass waits = RandomWaitingClass(random_);
     Objects([&](auto& objects) { objects.storage_classes.Set(waits); });
     for (const char* driver : {"gpu", "any"}) SetDeviceClass(driver);
   }
 
-  Flavor MakeFlavor() { return RandomFlavor(random_, SomeNode()); }
+  Flavor MakeFlavor() { return RandomFlavor(random_, SomeNode(), waiting_); }
 
   // `handle`: what the storage calls the volume. `owner`: uid of the pod the claim is made for.
   void SetClaim(const std::string& name, const std::string& handle, const Flavor& flavor,
@@ -331,6 +329,10 @@ class History : LabHistory {
     api::Pod pod = from.pod;
     pod.metadata.name = fmt::format("p{}", ++next_pod_);
     pod.metadata.uid = pod.metadata.name;
+    if (own_labels_) {
+      pod.metadata.labels["pod-name"] = pod.metadata.name;
+      if (OneIn(8)) pod.metadata.labels["app"] = Of("a", 2);
+    }
     for (size_t i = 0; i < from.own.size(); ++i) AddOwnVolume(from, i, &pod);
     const auto add = [&](const std::string& source) {
       pod.spec.volumes.push_back(FromText<api::Volume>(
@@ -477,7 +479,7 @@ class History : LabHistory {
         if (volumes_) SetAttachment();
         break;
       case 12:
-        if (volumes_) ChangeClaim();
+        if (volumes_) OneIn(2) ? ChangeClaim() : Objects(ProvisioningChange(random_, SomeNode()));
         break;
       case 13:
         if (devices_ && OneIn(3)) SetSlice(node);
@@ -544,6 +546,8 @@ class History : LabHistory {
   const bool devices_;
   const bool gated_;
   const bool shared_slices_ = OneIn(3);
+  const bool own_labels_ = OneIn(2);  // as pods of a StatefulSet have them
+  const bool waiting_ = OneIn(3);     // most claims wait for their first consumer
   std::vector<Template> templates_;
   std::vector<std::string> placed_;  // uids, also of pods that are gone
   PodId nominated_ = cluster::kNoPod;

@@ -50,7 +50,7 @@ class ClassesOfClaims : public ::testing::Test {
   MakePod Pod(const Flavor& flavor, std::string claim = "") {
     const std::string name = fmt::format("p{}", ++pods_);
     if (claim.empty()) claim = "of-" + name;
-    Objects().persistent_volumes.Set(MakeVolume(claim, claim, flavor));
+    if (!flavor.waits) Objects().persistent_volumes.Set(MakeVolume(claim, claim, flavor));
     Objects().persistent_volume_claims.Set(MakeClaim(claim, flavor, ""));
     MakePod pod(name);
     pod.Requests("cpu", "100m")
@@ -94,9 +94,9 @@ TEST_F(ClassesOfClaims, VolumesElsewhereAreAnotherClass) {
 TEST_F(ClassesOfClaims, PodsThatDifferOtherwiseAreAnotherClass) {
   FromClass(Pod(kDisk));
   FromClass(Pod(kDisk));
-  EXPECT_FALSE(FromClass(Pod(kDisk).Label("app", "x")));
+  EXPECT_TRUE(FromClass(Pod(kDisk).Label("app", "x"))) << "nobody looks at its labels";
   EXPECT_FALSE(FromClass(Pod(kDisk).Requests("cpu", "200m")));
-  EXPECT_TRUE(FromClass(Pod(kDisk).Label("app", "x")));
+  EXPECT_TRUE(FromClass(Pod(kDisk).Requests("cpu", "200m")));
   EXPECT_TRUE(FromClass(Pod(kDisk)));
 }
 
@@ -153,14 +153,64 @@ TEST_F(ClassesOfClaims, MigrationOfANodeIsSeen) {
   EXPECT_EQ(lab_.decision.feasible_count, 4u) << "as a CSI volume it asks for another label";
 }
 
-TEST_F(ClassesOfClaims, ClaimsThatWaitAreDecidedWithout) {
-  Objects().storage_classes.Set(FromText<api::StorageClass>(
-      "{'metadata':{'name':'waits'},'provisioner':'d0','volumeBindingMode':"
-      "'WaitForFirstConsumer'}"));
-  Flavor waits = kDisk;
-  waits.waits = true;
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(Pod(waits)));
+class ClaimsThatWait : public ClassesOfClaims {
+ protected:
+  void SetUp() override {
+    ClassesOfClaims::SetUp();
+    waits_.waits = true;
+    SetClass("");
+  }
+  void SetClass(const std::string& more) {
+    Objects().storage_classes.Set(FromText<api::StorageClass>(
+        "{'metadata':{'name':'waits'},'provisioner':'d0','volumeBindingMode':"
+        "'WaitForFirstConsumer'" +
+        more + "}"));
+  }
+  // As an external provisioner publishes it for each zone.
+  void SetCapacity(const std::string& zone, const std::string& amount) {
+    Objects().csi_storage_capacities.Set(FromText<api::CSIStorageCapacity>(
+        fmt::format("{{'metadata':{{'namespace':'ns','name':'{}'}},'storageClassName':'waits',"
+                    "'nodeTopology':{{'matchLabels':{{'topology.kubernetes.io/zone':'{}'}}}},"
+                    "'capacity':'{}'}}",
+                    zone, zone, amount)));
+  }
+
+  Flavor waits_ = kDisk;
+};
+
+TEST_F(ClaimsThatWait, ShareOneWhereVolumesAreProvisioned) {
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(FromClass(Pod(waits_)), i > 0);
   EXPECT_EQ(lab_.decision.outcome, Outcome::kScheduled);
+  EXPECT_EQ(Seen().builds, 1u);
+  SetClass(
+      ",'allowedTopologies':[{'matchLabelExpressions':[{'key':'topology.kubernetes.io/zone',"
+      "'values':['a']}]}]");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(FromClass(Pod(waits_)), i > 0);
+  EXPECT_EQ(lab_.decision.feasible_count, 5u);
+}
+
+TEST_F(ClaimsThatWait, FollowWhatIsPublishedAboutRoom) {
+  Objects().csi_drivers.Set(
+      FromText<api::CSIDriver>("{'metadata':{'name':'d0'},'spec':{'storageCapacity':true}}"));
+  SetCapacity("a", "10Gi");
+  SetCapacity("b", "10Gi");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(FromClass(Pod(waits_)), i > 0) << i;
+  EXPECT_EQ(lab_.decision.feasible_count, 10u);
+  SetCapacity("b", "500Mi");
+  EXPECT_TRUE(FromClass(Pod(waits_)));
+  EXPECT_EQ(lab_.decision.feasible_count, 5u) << "no room for another volume in zone b";
+  EXPECT_EQ(Seen().builds, 2u);
+}
+
+TEST_F(ClaimsThatWait, AreDecidedWithoutWhereTheyMayHaveVolumesThatAreThere) {
+  auto volume = MakeVolume("free", "free", kDisk);
+  volume.spec.claim_ref.reset();
+  volume.spec.storage_class_name = "waits";
+  volume.status.phase = "Available";
+  Objects().persistent_volumes.Set(volume);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(Pod(waits_)));
+  Objects().persistent_volumes.Remove({}, volume.metadata.name);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(FromClass(Pod(waits_)), i > 0);
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ class History : LabHistory {
  public:
   explicit History(uint64_t seed) : LabHistory(seed) {
     rich_ = OneIn(2);
-    const auto count = static_cast<int>(1 + random_.Below(6));
+    if (OneIn(2)) own_labels_ = OneIn(2) ? 3 : 10'000;
+    // Where all pods are of one kind, labels make the only difference.
+    const auto count = static_cast<int>(1 + random_.Below(own_labels_ > 0 && OneIn(2) ? 1 : 6));
     for (int i = 0; i < count; ++i) templates_.push_back(Template(i));
     const auto nodes = static_cast<int>(2 + random_.Below(OneIn(3) ? 150 : 20));
     for (int i = 0; i < nodes; ++i) SetNode(i);
@@ -45,6 +47,7 @@ class History : LabHistory {
   uint64_t RowsSeen() const { return labs_[1]->cycle->classes().statistics().rows; }
   uint64_t LazyAnswers() const { return labs_[2]->cycle->classes().statistics().answers; }
   uint64_t NowhereAnswers() const { return nowhere_; }
+  bool EveryPodHasItsShape() const { return own_labels_ > 3; }
   uint64_t VictimsReused() const { return labs_[1]->preemption->known().statistics().reused; }
 
  private:
@@ -81,6 +84,11 @@ class History : LabHistory {
     if (rich_ && OneIn(3)) AddSpread(pod.Get());
     if (rich_ && OneIn(2)) AddPodAffinity(pod.Get());
     if (OneIn(12)) pod.Volume("{'name':'v','persistentVolumeClaim':{'claimName':'none'}}");
+    if (OneIn(3)) {
+      pod.Get().metadata.owner_references.push_back(FromText<api::OwnerReference>(fmt::format(
+          "{{'apiVersion':'apps/v1','kind':'StatefulSet','name':'{}','controller':true}}",
+          Of("set", 2))));
+    }
     return pod;
   }
 
@@ -96,21 +104,34 @@ class History : LabHistory {
     return which < 2 ? kHost : which < 4 ? kZone : "rack";
   }
 
+  // Of pods: by what a template gives them, or by what they have of their own.
+  std::string Labels() {
+    if (own_labels_ == 0 || OneIn(2))
+      return fmt::format("'matchLabels':{{'app':'{}'}}", Of("a", 3));
+    return fmt::format("'matchExpressions':[{{'key':'index','operator':'{}','values':['{}']}}]",
+                       OneIn(2) ? "In" : "NotIn", Index());
+  }
+  std::string Index() {
+    const bool near = own_labels_ > 3 && OneIn(2);
+    return near ? fmt::format("i{}", next_pod_ + 1) : Of("i", own_labels_);
+  }
+
   void AddSpread(api::Pod& pod) {
     pod.spec.topology_spread_constraints.push_back(
         FromText<api::TopologySpreadConstraint>(fmt::format(
-            "{{'maxSkew':{},'topologyKey':'{}','whenUnsatisfiable':'{}','labelSelector':"
-            "{{'matchLabels':{{'app':'{}'}}}},'nodeTaintsPolicy':'{}'}}",
+            "{{'maxSkew':{},'topologyKey':'{}','whenUnsatisfiable':'{}','labelSelector':{{{}}},"
+            "'nodeTaintsPolicy':'{}'{}}}",
             1 + random_.Below(3), TopologyKey(), OneIn(2) ? "DoNotSchedule" : "ScheduleAnyway",
-            Of("a", 3), OneIn(2) ? "Honor" : "Ignore")));
+            Labels(), OneIn(2) ? "Honor" : "Ignore",
+            OneIn(3) ? ",'matchLabelKeys':['index']" : "")));
   }
 
   void AddPodAffinity(api::Pod& pod) {
     std::string list;
     const std::string_view kind = OneIn(2) ? "podAffinity" : "podAntiAffinity";
-    const std::string term = fmt::format(
-        "{{'labelSelector':{{'matchLabels':{{'app':'{}'}}}},'topologyKey':'{}'{}}}", Of("a", 3),
-        TopologyKey(), OneIn(4) ? ",'namespaceSelector':{'matchLabels':{'team':'x'}}" : "");
+    const std::string term =
+        fmt::format("{{'labelSelector':{{{}}},'topologyKey':'{}'{}}}", Labels(), TopologyKey(),
+                    OneIn(4) ? ",'namespaceSelector':{'matchLabels':{'team':'x'}}" : "");
     const std::string json =
         OneIn(2) ? fmt::format("{{'{}':{{'requiredDuringSchedulingIgnoredDuringExecution':[{}]}}}}",
                                kind, term)
@@ -127,6 +148,11 @@ class History : LabHistory {
     api::Pod pod = templates_[random_.Below(templates_.size())];
     pod.metadata.name = fmt::format("p{}", ++next_pod_);
     pod.metadata.uid = pod.metadata.name;
+    if (own_labels_ > 0) {
+      pod.metadata.labels["index"] =
+          own_labels_ > 3 ? fmt::format("i{}", next_pod_) : Of("i", own_labels_);
+      if (OneIn(4)) pod.metadata.labels["app"] = Of("a", 3);
+    }
     return pod;
   }
 
@@ -160,7 +186,7 @@ class History : LabHistory {
         if (OneIn(5)) SetNamespace();
         break;
       case 9:
-        if (OneIn(5)) SetService();
+        if (OneIn(5)) OneIn(2) ? SetService() : SetController();
         break;
       case 10:
         ToggleNomination();
@@ -205,6 +231,7 @@ class History : LabHistory {
   void AddPlaced() {
     api::Pod pod = NewPod();
     pod.spec.node_name = Of("n", static_cast<uint64_t>(next_node_) + 2);  // perhaps not there
+    if (rich_ && own_labels_ > 0 && OneIn(2)) AddPodAffinity(pod);
     placed_.push_back(pod.metadata.uid);
     Start(pod);
     Everywhere([&](Lab& lab) { lab.cluster.AddPod(pod); });
@@ -219,11 +246,19 @@ class History : LabHistory {
 
   // With a service, pods without constraints spread by default.
   void SetService() {
+    const bool by_index = own_labels_ > 0 && OneIn(3);
     const auto object = FromText<api::Service>(
         fmt::format("{{'metadata':{{'name':'{}','namespace':'ns'}},'spec':{{'selector':"
-                    "{{'app':'{}'}}}}}}",
-                    Of("s", 2), Of("a", 3)));
+                    "{{'{}':'{}'}}}}}}",
+                    Of("s", 3), by_index ? "index" : "app", by_index ? Index() : Of("a", 3)));
     Everywhere([&](Lab& lab) { lab.cluster.MutableObjects().services.Set(object); });
+  }
+
+  void SetController() {
+    const auto object = FromText<api::StatefulSet>(
+        fmt::format("{{'metadata':{{'name':'{}','namespace':'ns'}},'spec':{{'selector':{{{}}}}}}}",
+                    Of("set", 2), Labels()));
+    Everywhere([&](Lab& lab) { lab.cluster.MutableObjects().stateful_sets.Set(object); });
   }
 
   void SetBudget() {
@@ -268,7 +303,8 @@ class History : LabHistory {
     Everywhere([&](Lab& lab) { lab.Place(id); });
   }
 
-  bool rich_ = false;  // with pods that look at other pods
+  bool rich_ = false;        // with pods that look at other pods
+  uint64_t own_labels_ = 0;  // with pods that differ in a label, which has so many values
   std::vector<api::Pod> templates_;
   std::vector<std::string> placed_;  // uids, also of pods that are gone
   PodId nominated_ = cluster::kNoPod;
@@ -280,6 +316,7 @@ TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
   uint64_t answers = 0;
   uint64_t rows = 0;
   uint64_t lazy = 0;
+  uint64_t shared = 0;  // of those, by pods whose labels are their own
   uint64_t nowhere = 0;
   uint64_t reused = 0;
   const char* more = std::getenv("BERTH_SEEDS");  // for a longer look
@@ -292,6 +329,7 @@ TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
     answers += history.Answers();
     rows += history.RowsSeen();
     lazy += history.LazyAnswers();
+    if (history.EveryPodHasItsShape()) shared += history.LazyAnswers();
     nowhere += history.NowhereAnswers();
     reused += history.VictimsReused();
   }
@@ -299,6 +337,7 @@ TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
   EXPECT_GT(answers, 40 * seeds);
   EXPECT_GT(rows, 40 * seeds);
   EXPECT_GT(lazy, 8 * seeds);
+  EXPECT_GT(shared, 3 * seeds);
   EXPECT_GT(nowhere, 8 * seeds);
   EXPECT_GT(reused, 8 * seeds);
 }

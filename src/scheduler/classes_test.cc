@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cluster/object_store.h"
 #include "cluster/test_builders.h"
 #include "config/config.h"
 #include "framework/class_cache.h"
+#include "framework/label_aware.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
 
@@ -87,10 +89,57 @@ TEST_F(Classes, ANodeThatComesIsLookedAtAlone) {
 TEST_F(Classes, PodsOfOtherShapesChangeNothingButTheirNodes) {
   FromClass(Pod());
   FromClass(Pod());
-  FromClass(Pod().Label("app", "x"));
-  FromClass(Pod().Label("app", "x"));
+  FromClass(Pod().Priority(1));
+  FromClass(Pod().Priority(1));
   EXPECT_TRUE(FromClass(Pod()));
   EXPECT_EQ(Seen().builds, 2u);
+}
+
+constexpr const char* kOncePerNode =
+    "{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'labelSelector':"
+    "{'matchLabels':{'app':'x'}},'topologyKey':'kubernetes.io/hostname'}]}}";
+
+TEST_F(Classes, LabelsNobodyLooksAtMakeNoDifference) {
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(FromClass(Pod().Label("pod-index", std::to_string(i))), i > 0);
+  }
+  EXPECT_EQ(Seen().builds, 1u);
+  EXPECT_EQ(Seen().rows, 4u);
+}
+
+TEST_F(Classes, PodsOfAStatefulSetThatKeepApartShareOne) {
+  for (int i = 0; i < 10; ++i) {
+    MakePod pod = Pod().Label("app", "x").Label("pod-index", std::to_string(i));
+    pod.Get().spec.affinity = cluster::FromText<api::Affinity>(kOncePerNode);
+    EXPECT_EQ(FromClass(pod), i > 1) << "the first to be kept away from is a change";
+    EXPECT_EQ(decision_.feasible_count, static_cast<size_t>(10 - i));
+  }
+  EXPECT_EQ(Seen().builds, 1u);
+}
+
+TEST_F(Classes, LabelsThatOthersLookAtMakeAnotherClass) {
+  MakePod lonely = Pod();
+  lonely.Get().spec.affinity = cluster::FromText<api::Affinity>(kOncePerNode);
+  FromClass(lonely);
+  for (int i = 0; i < 4; ++i) {
+    for (const char* app : {"x", "y", "z"}) {
+      FromClass(Pod().Label("app", app));
+      EXPECT_EQ(decision_.feasible_count, *app == 'x' ? 9u : 10u) << app << i;
+    }
+  }
+  EXPECT_EQ(Seen().builds, 2u) << "those the first pod keeps away, and the others";
+}
+
+TEST_F(Classes, AServiceThatSelectsSomePodsTakesThemOut) {
+  cluster_.MutableObjects().services.Set(cluster::FromText<api::Service>(
+      "{'metadata':{'name':'s','namespace':'ns'},'spec':{'selector':{'app':'x'}}}"));
+  for (int i = 0; i < 4; ++i) {
+    for (const char* app : {"x", "y", "z"}) {
+      EXPECT_EQ(FromClass(Pod().Label("app", app)), i > 0 || *app == 'z')
+          << "pod " << i << " of app " << app;
+    }
+  }
+  EXPECT_EQ(Seen().builds, 2u) << "those that spread, and the others";
 }
 
 TEST_F(Classes, PodsWithClaimsOfTheirOwnAreDecidedWithout) {
@@ -185,23 +234,53 @@ TEST_F(Classes, APluginThatDeclaresNothingIsAskedAboutEveryNode) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(Pod()));
 }
 
+// Looks at nodes and at the pod's labels, and says so.
+class Reader final : public framework::FilterPlugin {
+ public:
+  std::string_view Name() const override { return "Reader"; }
+  uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnPodLabels; }
+  void Filter(const framework::CycleContext& c, const framework::PluginState*,
+              framework::FilterBatch& batch) const override {
+    const std::string& home = c.shape.source.metadata.labels.begin()->second;
+    batch.ForEach([&](cluster::NodeIndex n) {
+      if (c.cluster.NodeName(n) != home) batch.Reject(n, framework::Code::kUnschedulable);
+    });
+  }
+  static Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
+                                                         const framework::PluginHandle&) {
+    return std::make_unique<Reader>();
+  }
+};
+
+TEST_F(Classes, APluginThatReadsLabelsSeparatesThem) {
+  const ExtraPlugin reader{{"Reader", &Reader::Make}, {config::ExtensionPoint::kFilter}};
+  Configure({&reader, 1});
+  for (int i = 0; i < 3; ++i) {
+    for (const char* home : {"n3", "n5"}) {
+      EXPECT_EQ(FromClass(Pod().Label("home", home)), i > 0);
+      EXPECT_EQ(cluster_.NodeName(decision_.node), home);
+    }
+  }
+  EXPECT_EQ(Seen().builds, 2u);
+}
+
 TEST_F(Classes, MemoryIsBoundedByForgettingTheColdest) {
   framework::ClassCache small(cycle_->profile(), /*memory_bytes=*/1);
   small.set_eager(true);
-  const auto find = [&](const std::string& app) {
-    const cluster::PodId id = cluster_.AddPod(Pod().Label("app", app));
+  const auto find = [&](int32_t priority) {
+    const cluster::PodId id = cluster_.AddPod(Pod().Priority(priority));
     cycle_->Begin(cluster_, cluster_.GetPod(id));
     EXPECT_TRUE(cycle_->RunPreFilter().Ok());
     return small.Find(*cycle_, cluster_).has_value();
   };
-  EXPECT_TRUE(find("a"));
-  EXPECT_TRUE(find("a"));
+  EXPECT_TRUE(find(1));
+  EXPECT_TRUE(find(1));
   const size_t one = small.MemoryBytes();
   EXPECT_EQ(small.statistics().builds, 1u);
-  EXPECT_TRUE(find("b"));
+  EXPECT_TRUE(find(2));
   EXPECT_EQ(small.statistics().evictions, 1u);
   EXPECT_EQ(small.MemoryBytes(), one);
-  EXPECT_TRUE(find("a"));
+  EXPECT_TRUE(find(1));
   EXPECT_EQ(small.statistics().builds, 3u);
 }
 

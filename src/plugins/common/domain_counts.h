@@ -51,6 +51,18 @@ class DomainCounts {
     is_settled_ = true;
   }
 
+  // What was planned and settled, if domains are nodes: then the count of a node depends on that
+  // and on its own pods.
+  void AppendParts(std::vector<int64_t>* out) const {
+    const size_t size = column_->IsOnePerNode() ? settled_.size() : 0;
+    out->push_back(static_cast<int64_t>(size));
+    for (size_t i = 0; i < size; ++i) {
+      const Part& part = settled_[i];
+      out->push_back(static_cast<int64_t>(part.serial * 2 + (part.of_term ? 1 : 0)));
+      out->push_back(part.factor);
+    }
+  }
+
   // All zero, for the values `column` has now.
   void Reset(const cluster::LabelColumn& column) {
     if (all_touched_) std::fill(counts_.begin(), counts_.end(), 0);

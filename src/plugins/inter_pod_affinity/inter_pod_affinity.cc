@@ -172,8 +172,14 @@ void InterPodAffinity::FindTermsOfOthers(const cluster::Cluster& cluster,
   const auto is_gone = [&](const CounterHandle& handle) {
     return topology.FindTerm(handle) == nullptr;
   };
-  std::erase_if(compiled.repelling, is_gone);
-  std::erase_if(compiled.scoring, is_gone);
+  const auto by_age = [](const CounterHandle& a, const CounterHandle& b) {
+    return a.serial < b.serial;
+  };
+  for (auto* terms : {&compiled.repelling, &compiled.scoring}) {
+    std::erase_if(*terms, is_gone);
+    // So that it does not matter when a shape has met them.
+    std::sort(terms->begin(), terms->end(), by_age);
+  }
 }
 
 void InterPodAffinity::BeginCycle(const CycleContext& c,
@@ -498,6 +504,25 @@ void InterPodAffinity::AppendTraits(const CycleContext&, const framework::Plugin
   if (state.scores.Ok())
     AppendDomains(
         state.score, n, [](int64_t weight) { return weight; }, out);
+}
+
+void InterPodAffinity::AppendLabels(const CycleContext&, const framework::PluginState* plugin_state,
+                                    std::vector<int64_t>* out) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  const auto append = [&](const auto& tables) {
+    for (const auto& table : tables) {
+      out->push_back(reinterpret_cast<intptr_t>(&table.Column()));
+      table.AppendParts(out);
+    }
+    out->push_back(0);
+  };
+  out->push_back((state.filters ? 1 : 0) + (state.scores.Ok() ? 2 : 0));
+  if (state.filters) {
+    for (const auto* tables : {&state.existing, &state.anti_affinity, &state.affinity}) {
+      append(*tables);
+    }
+  }
+  if (state.scores.Ok()) append(state.score);
 }
 
 Status InterPodAffinity::PreScoreAlike(const CycleContext&, framework::PluginState* state,

@@ -14,6 +14,7 @@
 
 #include "cluster/affinity_term.h"
 #include "cluster/shape_table.h"
+#include "framework/label_aware.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
 
@@ -30,7 +31,7 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
                                public framework::PreScorePlugin,
                                public framework::ScorePlugin,
-                               public framework::ClassAwarePlugin,
+                               public framework::LabelAwarePlugin,
                                public framework::EnqueueExtensions {
  public:
   explicit InterPodAffinity(const config::InterPodAffinityArgs& args);
@@ -38,7 +39,8 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
 
   std::string_view Name() const override { return kName; }
   uint32_t DependsOn() const override {
-    return framework::kOnNodeObject | framework::kOnNodePods | framework::kOnDomainPods;
+    return framework::kOnNodeObject | framework::kOnNodePods | framework::kOnDomainPods |
+           framework::kOnPodLabels;
   }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
@@ -68,6 +70,8 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
                       std::vector<int64_t>* out) const override;
   void AppendTraits(const framework::CycleContext&, const framework::PluginState*,
                     framework::NodeIndex, std::vector<int64_t>* out) const override;
+  void AppendLabels(const framework::CycleContext&, const framework::PluginState*,
+                    std::vector<int64_t>* out) const override;
   framework::Status PreScoreAlike(const framework::CycleContext&, framework::PluginState*,
                                   std::span<const framework::AlikeNodes>) const override;
   void NormalizeAlike(const framework::CycleContext&, const framework::PluginState*,

@@ -33,8 +33,10 @@ bool PodTopologySpread::AppendPremises(const CycleContext& c, framework::PluginS
   if (list.constraints.size() > kLongList) return false;
   cluster::TopologyCounters& topology = c.cluster.Topology();
   out->push_back(static_cast<int64_t>(topology.Generation()));
-  out->push_back(static_cast<int64_t>(state.compiled->version));
-  if (!scores) return true;
+  if (!scores) {
+    AppendLabels(c, plugin_state, out);
+    return true;
+  }
   if (state.soft.size() < list.constraints.size()) state.soft.resize(list.constraints.size());
   state.soft_count = list.constraints.size();
   for (size_t i = 0; i < list.constraints.size(); ++i) {
@@ -51,7 +53,28 @@ bool PodTopologySpread::AppendPremises(const CycleContext& c, framework::PluginS
     if (constraint.is_hostname) continue;
     soft.domains = &topology.Domains(counter, *constraint.column, constraint.eligible->Mask());
   }
+  AppendLabels(c, plugin_state, out);
   return true;
+}
+
+// Labels decide what default constraints select by, and what match label keys add to a selector.
+// That is a matter of traits where they count pods.
+void PodTopologySpread::AppendLabels(const CycleContext&,
+                                     const framework::PluginState* plugin_state,
+                                     std::vector<int64_t>* out) const {
+  const auto& state = static_cast<const State&>(*plugin_state);
+  out->push_back(static_cast<int64_t>(state.hard_count));
+  for (size_t i = 0; i < state.hard_count; ++i) {
+    const CompiledConstraint& constraint = *state.hard[i].constraint;
+    if (!constraint.column->IsOnePerNode()) continue;
+    out->push_back(static_cast<int64_t>(constraint.handle.serial));
+  }
+  out->push_back(static_cast<int64_t>(state.soft_count));
+  for (size_t i = 0; i < state.soft_count; ++i) {
+    const CompiledConstraint& constraint = state.compiled->soft.constraints[i];
+    if (!constraint.is_hostname && !constraint.column->IsOnePerNode()) continue;
+    out->push_back(static_cast<int64_t>(constraint.handle.serial));
+  }
 }
 
 void PodTopologySpread::AppendTraits(const CycleContext&,

@@ -95,18 +95,7 @@ PodTopologySpread::CompiledList PodTopologySpread::CompileList(
   return list;
 }
 
-uint64_t PodTopologySpread::VersionOf(const api::Selector& selector) const {
-  constexpr size_t kMaxSelectors = 64;
-  for (const auto& [known, version] : selectors_) {
-    if (known == selector) return version;
-  }
-  if (selectors_.size() == kMaxSelectors) selectors_.clear();
-  selectors_.emplace_back(selector, ++selectors_seen_);
-  return selectors_seen_;
-}
-
 void PodTopologySpread::CompileLists(const CycleContext& c, Compiled& compiled) const {
-  compiled.version = compiled.from_defaults ? VersionOf(compiled.selector) : 0;
   compiled.hard = CompileList(c, kDoNotSchedule, compiled.selector);
   compiled.soft = CompileList(c, kScheduleAnyway, compiled.selector);
 }

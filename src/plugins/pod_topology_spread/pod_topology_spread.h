@@ -15,6 +15,7 @@
 
 #include "api/label_selector.h"
 #include "cluster/shape_table.h"
+#include "framework/label_aware.h"
 #include "framework/profile.h"
 #include "framework/queueing_hint.h"
 #include "plugins/pod_topology_spread/constraints.h"
@@ -32,7 +33,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
                                 public framework::FilterPlugin,
                                 public framework::PreScorePlugin,
                                 public framework::ScorePlugin,
-                                public framework::ClassAwarePlugin,
+                                public framework::LabelAwarePlugin,
                                 public framework::EnqueueExtensions {
  public:
   explicit PodTopologySpread(const config::PodTopologySpreadArgs& args);
@@ -41,7 +42,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   std::string_view Name() const override { return kName; }
   uint32_t DependsOn() const override {
     return framework::kOnNodeObject | framework::kOnNodePods | framework::kOnDomainPods |
-           framework::kOnNodeCount;
+           framework::kOnNodeCount | framework::kOnPodLabels;
   }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
@@ -71,6 +72,8 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
                       std::vector<int64_t>* out) const override;
   void AppendTraits(const framework::CycleContext&, const framework::PluginState*,
                     framework::NodeIndex, std::vector<int64_t>* out) const override;
+  void AppendLabels(const framework::CycleContext&, const framework::PluginState*,
+                    std::vector<int64_t>* out) const override;
   framework::Status PreScoreAlike(const framework::CycleContext&, framework::PluginState*,
                                   std::span<const framework::AlikeNodes>) const override;
   void NormalizeAlike(const framework::CycleContext&, const framework::PluginState*,
@@ -92,7 +95,6 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
 
   Compiled Compile(const framework::CycleContext& c) const;
   void UpdateDefaults(const framework::CycleContext& c, Compiled& compiled) const;
-  uint64_t VersionOf(const api::Selector& selector) const;
   void CompileLists(const framework::CycleContext& c, Compiled& compiled) const;
   CompiledList CompileList(const framework::CycleContext& c, std::string_view action,
                            const api::Selector& default_selector) const;
@@ -122,9 +124,6 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   bool system_defaults_;
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
-  // Selectors that default constraints have, each with a number of its own.
-  mutable std::vector<std::pair<api::Selector, uint64_t>> selectors_;
-  mutable uint64_t selectors_seen_ = 0;
   mutable EligibleTable eligible_;
   mutable cluster::PerShape<HintConstraints> hint_constraints_;  // touched only in hints
 };

@@ -38,8 +38,6 @@ struct PodTopologySpread::CompiledList {
 struct PodTopologySpread::Compiled {
   // For pods without constraints of their own: what their default ones were made from.
   bool from_defaults = false;
-  // Of the lists below: for pods that agree in their own spec, equal where the lists are.
-  uint64_t version = 0;
   OwnerGenerations generations{};
   api::StringMap service_labels;
   api::Selector selector;

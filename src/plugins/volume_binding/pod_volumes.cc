@@ -203,6 +203,7 @@ void PodVolumes::AddUnbound(const cluster::Cluster& cluster,
   unbound.limited =
       request != nullptr && driver != nullptr && driver->spec.storage_capacity.value_or(false);
   if (!unbound.limited) return;
+  unbound.storage_class = cluster.Strings().Intern(storage_class.metadata.name);
   unbound.size = request->Value();
   unbound.capacities = view.capacities.Find(storage_class.metadata.name);
 }
@@ -258,8 +259,25 @@ void PodVolumes::OrderBySize() {
   });
 }
 
+bool PodVolumes::IsLimited() const {
+  return std::any_of(unbound_.begin(), unbound_.end(),
+                     [](const Unbound& unbound) { return unbound.limited; });
+}
+
+// Claims for which nothing is there that they could be bound to ask only where a volume can be
+// provisioned. Of volumes that are there, which one a node would get changes with every pod.
 bool PodVolumes::AppendNumbers(std::vector<int64_t>* out) const {
-  if (!unbound_.empty()) return false;
+  out->push_back(static_cast<int64_t>(unbound_.size()));
+  for (const Unbound& unbound : unbound_) {
+    if (unbound.selected || unbound.error != 0) return false;
+    if (!unbound.claimed.empty() || unbound.available != nullptr) return false;
+    out->push_back(unbound.provisioner);
+    if (!unbound.topology.AppendNumbers(out)) return false;
+    out->push_back(unbound.limited);
+    if (!unbound.limited) continue;
+    out->push_back(unbound.storage_class);
+    out->push_back(unbound.size);
+  }
   for (const Bound& bound : bound_) {
     if (bound.missing || bound.error != 0) return false;
     if (bound.migrated == nullptr && bound.terms.MatchesAll()) continue;

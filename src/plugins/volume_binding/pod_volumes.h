@@ -103,8 +103,11 @@ class PodVolumes {
   // Are all claims bound already?
   bool AllBound() const { return unbound_.empty(); }
 
-  // Appends numbers: where they are equal, so are the answers on every node. False: there are none.
+  // Appends numbers: where they are equal, so are the answers on every node, as long as published
+  // capacities stay as they are. False: there are none.
   bool AppendNumbers(std::vector<int64_t>* out) const;
+  // Do published capacities matter?
+  bool IsLimited() const;
 
   // The answer for one node.
   struct Answer {
@@ -143,7 +146,8 @@ class PodVolumes {
 
     bool provisioner = false;
     LabelTerms topology;
-    bool limited = false;  // by the capacities that were published
+    bool limited = false;  // by the capacities that were published, for this storage class:
+    cluster::StringId storage_class = cluster::kNoString;
     const CapacityIndex::Class* capacities = nullptr;
     int64_t size = 0;
   };

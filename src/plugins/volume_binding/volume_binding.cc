@@ -115,6 +115,14 @@ bool VolumeBinding::AppendClaims(const framework::CycleContext&, framework::Plug
   return !state.has_claims || state.volumes.AppendNumbers(out);
 }
 
+bool VolumeBinding::AppendPremises(const framework::CycleContext& c, framework::PluginState* s,
+                                   std::vector<int64_t>* out) const {
+  const auto& state = static_cast<const State&>(*s);
+  if (!state.has_claims || !state.volumes.IsLimited()) return true;
+  out->push_back(static_cast<int64_t>(c.cluster.Objects().csi_storage_capacities.Generation()));
+  return true;
+}
+
 void VolumeBinding::Reasons(const framework::CycleContext&, const framework::PluginState* s,
                             const framework::Verdict& verdict,
                             std::vector<std::string>* out) const {

@@ -59,9 +59,12 @@ class VolumeBinding final : public framework::PreFilterPlugin,
                               framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
-  // Where bound volumes can be reached from. Claims that wait are like no other.
+  // Where bound volumes can be reached from, and where those that are lacking can be provisioned.
+  // Claims that wait and could have volumes that are there are like no other.
   bool AppendClaims(const framework::CycleContext&, framework::PluginState*,
                     std::vector<int64_t>* out) const override;
+  bool AppendPremises(const framework::CycleContext&, framework::PluginState*,
+                      std::vector<int64_t>* out) const override;
   const cluster::RowLog* ChangedRows() const override { return &view_.migrated.Changes(); }
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;

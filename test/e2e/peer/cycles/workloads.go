@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -47,6 +48,7 @@ func workloads() []workloadSpec {
 		{name: "dra", shape: withDevice, objects: deviceObjects},
 		{name: "secrets", shape: withSecret},
 		{name: "intree-pvs", shape: claimed, objects: inTreeObjects},
+		{name: "wffc", shape: claimed, objects: waitingObjects},
 		{name: "podaffinity-ns", shape: affinity("blue", zoneKey, teamNamespaces, required), objects: teams},
 		{name: "podantiaffinity-ns", shape: affinity("green", hostKey, teamNamespaces, requiredAnti), objects: teams},
 		{name: "preferred-podaffinity-ns", shape: affinity("red", hostKey, teamNamespaces, preferred), objects: teams},
@@ -57,6 +59,9 @@ func workloads() []workloadSpec {
 		{name: "unschedulable", shape: everySecondTooLarge},
 		{name: "gated", shape: plain, setup: addGated},
 		{name: "daemonset", shape: daemon, setup: addDaemonNode},
+		{name: "indexed-job", shape: ofIndexedJob},
+		{name: "statefulset", shape: ofStatefulSet, objects: statefulSet},
+		{name: "statefulset-apart", shape: ofStatefulSetApart, objects: statefulSet},
 	}
 }
 
@@ -209,10 +214,30 @@ func csiObjects(nodes, pods int) []apiruntime.Object {
 	list := boundClaims(pods, func(i int) v1.PersistentVolumeSource {
 		return v1.PersistentVolumeSource{CSI: &v1.CSIPersistentVolumeSource{Driver: csiDriver, VolumeHandle: fmt.Sprintf("pv-%d", i)}}
 	})
+	return append(list, csiNodes(nodes)...)
+}
+
+func csiNodes(nodes int) []apiruntime.Object {
+	var list []apiruntime.Object
 	for i := 0; i < nodes; i++ {
 		list = append(list, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i)},
 			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: csiDriver, NodeID: nodeName(i),
 				Allocatable: &storagev1.VolumeNodeResources{Count: ptr.To[int32](39)}}}}})
+	}
+	return list
+}
+
+func waitingObjects(nodes, pods int) []apiruntime.Object {
+	list := append(csiNodes(nodes), &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "waits"},
+		Provisioner: csiDriver, VolumeBindingMode: ptr.To(storagev1.VolumeBindingWaitForFirstConsumer)})
+	for i := 0; i < pods; i++ {
+		name := fmt.Sprintf("pvc-%d", i)
+		claim := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name), ResourceVersion: "1"}}
+		claim.Spec.AccessModes = []v1.PersistentVolumeAccessMode{v1.ReadWriteOnce}
+		claim.Spec.Resources.Requests = amounts("storage", "1Gi")
+		claim.Spec.StorageClassName = ptr.To("waits")
+		claim.Status.Phase = v1.ClaimPending
+		list = append(list, claim)
 	}
 	return list
 }
@@ -330,4 +355,31 @@ func daemon(_ int, pod *v1.Pod) {
 
 func addDaemonNode(b *bench, _, pods int) {
 	b.sched.Cache.AddNode(b.logger, newNode(daemonNode, "zone0", fmt.Sprint(pods)))
+}
+
+// --- Pods with labels of their own
+
+func ofIndexedJob(i int, pod *v1.Pod) {
+	pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "job", "batch.kubernetes.io/job-completion-index": fmt.Sprint(i)}
+}
+
+func ofStatefulSet(i int, pod *v1.Pod) {
+	pod.Labels = map[string]string{"app": "web", "statefulset.kubernetes.io/pod-name": fmt.Sprintf("web-%d", i),
+		"apps.kubernetes.io/pod-index": fmt.Sprint(i)}
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", UID: "web", Controller: ptr.To(true)}}
+}
+
+func ofStatefulSetApart(i int, pod *v1.Pod) {
+	ofStatefulSet(i, pod)
+	pod.Spec.Affinity = preferredAnti(v1.PodAffinityTerm{LabelSelector: webSelector(), TopologyKey: hostKey})
+	pod.Spec.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution[0].Weight = 100
+}
+
+func webSelector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+}
+
+func statefulSet(int, int) []apiruntime.Object {
+	return []apiruntime.Object{&appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: namespace},
+		Spec: appsv1.StatefulSetSpec{Selector: webSelector()}}}
 }

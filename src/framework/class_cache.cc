@@ -38,7 +38,9 @@ ClassCache::ClassCache(const Profile& profile, size_t memory_bytes)
     role.claims = dynamic_cast<const ClaimAwarePlugin*>(plugin.get());
     role.by_domain = role.aware != nullptr && (role.depends_on & kOnDomainPods) != 0;
     role.labels = dynamic_cast<const LabelAwarePlugin*>(plugin.get());
-    role.reads_labels = role.labels == nullptr && (role.depends_on & kOnPodLabels) != 0;
+    if (role.labels == nullptr && role.depends_on != kOnEverything) {
+      reads_labels_ = reads_labels_ || (role.depends_on & kOnPodLabels) != 0;
+    }
     role.unknown =
         (role.aware == nullptr && (role.depends_on & ~(kOnNodeItself | kOnPodLabels)) != 0) ||
         (role.claims == nullptr && (role.depends_on & kOnClaims) != 0);
@@ -52,7 +54,6 @@ bool ClassCache::SortPlugins(Cycle& cycle) {
   local_filters_.clear();
   domain_filters_.clear();
   domains_last_ = true;
-  reads_labels_ = false;
   aware_.clear();
   logs_.clear();
   const auto note_aware = [&](uint8_t index) {
@@ -67,7 +68,6 @@ bool ClassCache::SortPlugins(Cycle& cycle) {
     if (cycle.FilterSkipped(served.index)) continue;
     const Role& role = roles_[served.index];
     if (role.unknown) return false;
-    reads_labels_ = reads_labels_ || role.reads_labels;
     domains_last_ = domains_last_ && (role.by_domain || domain_filters_.empty());
     (role.by_domain ? domain_filters_ : local_filters_).push_back(served);
     note_aware(served.index);
@@ -105,7 +105,6 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
     if (skipped_[index] != 0) continue;
     // What claims mean to a score is not asked for.
     if (role.unknown || role.claims != nullptr) return false;
-    reads_labels_ = reads_labels_ || role.reads_labels;
     if (role.by_domain) {
       domain_scores_.push_back(i);
     } else {

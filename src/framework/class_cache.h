@@ -84,9 +84,8 @@ class ClassCache {
     const ClassAwarePlugin* aware = nullptr;
     const ClaimAwarePlugin* claims = nullptr;
     const LabelAwarePlugin* labels = nullptr;
-    bool by_domain = false;     // asked per cell, for every pod
-    bool unknown = false;       // declares more than can be followed
-    bool reads_labels = false;  // of the pod, without telling what they mean
+    bool by_domain = false;  // asked per cell, for every pod
+    bool unknown = false;    // declares more than can be followed
   };
   // The longest that a class is put off, in pods.
   static constexpr uint32_t kLongestWait = 1024;
@@ -173,6 +172,7 @@ class ClassCache {
   std::vector<Served<const ClassAwarePlugin>> aware_;
   const cluster::Cluster* cluster_ = nullptr;
   bool eager_ = false;
+  bool reads_labels_ = false;  // some plugin does, without telling what they mean
 
   std::deque<Entry> entries_;  // a deque: entries never move
   std::vector<Entry*> free_;
@@ -194,8 +194,7 @@ class ClassCache {
   std::vector<size_t> domain_scores_;
   Numbers premises_;
   Numbers key_;
-  bool reads_labels_ = false;  // some plugin does, without telling what they mean
-  bool domains_last_ = true;   // no filter of nodes themselves comes after one of domains
+  bool domains_last_ = true;  // no filter of nodes themselves comes after one of domains
   std::vector<const cluster::RowLog*> logs_;  // of plugins among the local filters
   PodClass* nodes_ = nullptr;
   ClassVerdicts* verdicts_ = nullptr;

@@ -25,15 +25,20 @@ class Devices:
             {"name": f"gpu-{i}", "attributes": {k: {"string": v} for k, v in attributes.items()}}
             for i in range(count)
         ]
+        self.slice_of(node, devices)
+
+    def slice_of(self, node, devices, **spec):
         name = f"{node}-slice"
+        where = {} if "perDeviceNodeSelection" in spec else {"nodeName": node}
         self.api.create_resource_slice(
             {
                 "metadata": {"name": name},
                 "spec": {
                     "driver": DRIVER,
-                    "nodeName": node,
                     "devices": devices,
                     "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
+                    **where,
+                    **spec,
                 },
             }
         )

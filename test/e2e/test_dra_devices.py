@@ -27,23 +27,6 @@ def gated(tmp_path_factory):
 
 
 class GatedDevices(Devices):
-    def slice_of(self, node, devices, **spec):
-        name = f"{node}-slice"
-        where = {} if "perDeviceNodeSelection" in spec else {"nodeName": node}
-        self.api.create_resource_slice(
-            {
-                "metadata": {"name": name},
-                "spec": {
-                    "driver": DRIVER,
-                    "devices": devices,
-                    "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
-                    **where,
-                    **spec,
-                },
-            }
-        )
-        self.world.cleanups.append(lambda: self.api.delete_resource_slice(name))
-
     def ask(self, name, **exactly):
         request = {"name": "gpu", "exactly": {"deviceClassName": self.device_class, **exactly}}
         self.api.create_namespaced_resource_claim(

@@ -22,21 +22,6 @@ def gated(tmp_path_factory):
 
 
 class GatedDevices(Devices):
-    def slice_of(self, node, devices):
-        name = f"{node}-slice"
-        self.api.create_resource_slice(
-            {
-                "metadata": {"name": name},
-                "spec": {
-                    "driver": DRIVER,
-                    "nodeName": node,
-                    "devices": devices,
-                    "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
-                },
-            }
-        )
-        self.world.cleanups.append(lambda: self.api.delete_resource_slice(name))
-
     def stands_for(self, resource):
         name = f"{self.world.namespace}-extended"
         self.api.create_device_class(

@@ -71,11 +71,17 @@ class Devices:
             self.api.delete_namespaced_resource_claim(claim.metadata.name, self.world.namespace)
 
 
-@pytest.fixture
-def devices(world):
-    devices = Devices(world)
-    yield devices
-    devices.drop_finalizers()
+def devices_fixture(kind):
+    @pytest.fixture
+    def devices(world):
+        devices = kind(world)
+        yield devices
+        devices.drop_finalizers()
+
+    return devices
+
+
+devices = devices_fixture(Devices)
 
 
 def use(claim):

@@ -5,10 +5,8 @@ import pytest
 
 from kubernetes import client
 
-from conftest import namespace_of
 from harness.cluster import Cluster
-from harness.world import World
-from test_dra import DRIVER, Devices, use
+from test_dra import DRIVER, Devices, devices_fixture, use
 
 FEATURES = ["DRAPartitionableDevices", "DRADeviceTaints", "DRAConsumableCapacity"]
 GATES = "--feature-gates=" + ",".join(f"{feature}=true" for feature in FEATURES)
@@ -16,7 +14,7 @@ NO_DEVICE = "0/1 nodes are available: 1 cannot allocate all claims."
 
 
 @pytest.fixture(scope="module")
-def gated(tmp_path_factory):
+def cluster(tmp_path_factory):
     cluster = Cluster(
         tmp_path_factory.mktemp("gated"),
         apiserver_flags=[GATES, "--runtime-config=resource.k8s.io/v1alpha3=true"],
@@ -40,17 +38,11 @@ class GatedDevices(Devices):
 
 
 @pytest.fixture
-def world(gated, request):
-    world = World(gated, namespace_of(request))
-    yield world
-    world.leave()
+def world(quiet_world):
+    return quiet_world
 
 
-@pytest.fixture
-def devices(world):
-    devices = GatedDevices(world)
-    yield devices
-    devices.drop_finalizers()
+devices = devices_fixture(GatedDevices)
 
 
 def part(name, memory):

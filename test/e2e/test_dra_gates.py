@@ -3,18 +3,17 @@ scheduler: binding conditions of devices, and devices that stand for extended re
 
 import pytest
 
-from conftest import namespace_of
 from harness.cluster import Cluster
 from harness.processes import until
-from harness.world import World, data
-from test_dra import DRIVER, Devices, use
+from harness.world import data
+from test_dra import DRIVER, Devices, devices_fixture, use
 
 GATES = "--feature-gates=DRADeviceBindingConditions=true,DRAExtendedResource=true"
 RESOURCE = "example.com/gpu"
 
 
 @pytest.fixture(scope="module")
-def gated(tmp_path_factory):
+def cluster(tmp_path_factory):
     cluster = Cluster(tmp_path_factory.mktemp("gated"), apiserver_flags=[GATES])
     cluster.scheduler("gated", flags=[GATES])
     yield cluster
@@ -75,17 +74,11 @@ class GatedDevices(Devices):
 
 
 @pytest.fixture
-def world(gated, request):
-    world = World(gated, namespace_of(request))
-    yield world
-    world.leave()
+def world(quiet_world):
+    return quiet_world
 
 
-@pytest.fixture
-def devices(world):
-    devices = GatedDevices(world)
-    yield devices
-    devices.drop_finalizers()
+devices = devices_fixture(GatedDevices)
 
 
 CONDITIONAL = [

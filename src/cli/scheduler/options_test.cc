@@ -344,23 +344,19 @@ TEST_F(OptionsTest, WithAFileOnlyLeaderElectionFlagsCount) {
 }
 
 TEST_F(OptionsTest, AFileOfV1beta3IsReadWithAWarningThatIsNotRepeated) {
-  const std::string path = File("old.yaml",
-                                "apiVersion: kubescheduler.config.k8s.io/v1beta3\n"
-                                "kind: KubeSchedulerConfiguration\n"
-                                "parallelism: 7\n"
-                                "profiles:\n"
-                                "- plugins: {filter: {enabled: [{name: EBSLimits}]}}\n");
+  const std::string path =
+      File("old.yaml",
+           "{apiVersion: kubescheduler.config.k8s.io/v1beta3, kind: KubeSchedulerConfiguration,\n"
+           " parallelism: 7, profiles: [{plugins: {filter: {enabled: [{name: EBSLimits}]}}}]}\n");
   const Ran ran = Run({"--config=" + path});
   ASSERT_EQ(ran.code, -1) << ran.err;
   EXPECT_THAT(ran.err, StartsWith("W"));
   EXPECT_THAT(ran.err, HasSubstr("] kubescheduler.config.k8s.io/v1beta3 is deprecated"));
   EXPECT_THAT(ran.err, HasSubstr("] plugin EBSLimits is gone since v1.32"));
   EXPECT_EQ(options_.config.parallelism, 7);
-  const auto flags = ParseFlags({"--config=" + path});
   testing::internal::CaptureStderr();
-  const auto again = LoadConfig(**flags, options_);
+  EXPECT_TRUE(LoadConfig(**ParseFlags({"--config=" + path}), options_));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  EXPECT_TRUE(again);
 }
 
 TEST_F(OptionsTest, LeaderElectionFlagsAreValidatedWithTheFile) {

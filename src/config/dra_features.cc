@@ -7,7 +7,6 @@ DraFeatures DraFeaturesOf(const FeatureGates& gates) {
   DraFeatures features;
   features.admin_access = gates.Enabled("DRAAdminAccess");
   features.prioritized_list = gates.Enabled("DRAPrioritizedList");
-  features.device_status = gates.Enabled("DRAResourceClaimDeviceStatus");
   features.binding_conditions =
       gates.Enabled("DRADeviceBindingConditions") && gates.Enabled("DRAResourceClaimDeviceStatus");
   features.extended_resource = gates.Enabled("DRAExtendedResource");

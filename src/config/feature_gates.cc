@@ -29,7 +29,7 @@ constexpr GateOfBerth kGatesOfBerth[] = {
     {"DRAExtendedResource", true},
     {"DRAPartitionableDevices", true},
     {"DRAPrioritizedList", true},
-    {"DRAResourceClaimDeviceStatus", true},
+    {"DRAResourceClaimDeviceStatus", false},
     {"DRASchedulerFilterTimeout", true},
     {"DynamicResourceAllocation", true},
     {"InPlacePodVerticalScaling", true},

@@ -27,7 +27,6 @@ struct DefaultPreemptionArgs {
 struct DraFeatures {
   bool admin_access = true;          // DRAAdminAccess
   bool prioritized_list = true;      // DRAPrioritizedList
-  bool device_status = true;         // DRAResourceClaimDeviceStatus
   bool binding_conditions = false;   // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
   bool extended_resource = false;    // DRAExtendedResource
   bool partitionable = false;        // DRAPartitionableDevices

@@ -346,8 +346,8 @@ TEST_F(OptionsTest, WithAFileOnlyLeaderElectionFlagsCount) {
 TEST_F(OptionsTest, AFileOfV1beta3IsReadWithAWarningThatIsNotRepeated) {
   const std::string path =
       File("old.yaml",
-           "{apiVersion: kubescheduler.config.k8s.io/v1beta3, kind: KubeSchedulerConfiguration,\n"
-           " parallelism: 7, profiles: [{plugins: {filter: {enabled: [{name: EBSLimits}]}}}]}\n");
+           "apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind: KubeSchedulerConfiguration\n"
+           "parallelism: 7\nprofiles: [{plugins: {filter: {enabled: [{name: EBSLimits}]}}}]\n");
   const Ran ran = Run({"--config=" + path});
   ASSERT_EQ(ran.code, -1) << ran.err;
   EXPECT_THAT(ran.err, StartsWith("W"));

@@ -311,12 +311,12 @@ void Engine::Delete(const api::Object& object) {
     impl_->TakePermitVerdicts();
   }
 }
-void Engine::Replace(std::string_view kind, std::vector<api::Object> objects) {
+void Engine::Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part) {
   ++impl_->changes_;
   if (impl_->extended_) {
-    impl_->deferred_.push_back(DeferredReplace{std::string(kind), std::move(objects)});
+    impl_->deferred_.push_back(DeferredReplace{std::string(kind), std::move(objects), part});
   } else {
-    impl_->Replace(kind, std::move(objects));
+    impl_->Replace(kind, std::move(objects), part);
     impl_->TakePermitVerdicts();
   }
 }

@@ -37,6 +37,7 @@
 #include "scheduler/algorithm.h"
 #include "scheduler/effects.h"
 #include "scheduler/explain/source.h"
+#include "scheduler/list_part.h"
 #include "scheduler/observer.h"
 #include "scheduler/profile_set.h"
 
@@ -95,8 +96,10 @@ class Engine {
   void Upsert(api::Object object);
   // The object is gone; only its kind, namespace, name and uid are looked at.
   void Delete(const api::Object& object);
-  // The list of all objects of a kind, after a watch broke: what is not in it is gone.
-  void Replace(std::string_view kind, std::vector<api::Object> objects);
+  // The list of all objects of a kind, after a watch broke: what is not in it is gone. When it
+  // comes in parts that is so after the last one, and pods may be tried before.
+  void Replace(std::string_view kind, std::vector<api::Object> objects,
+               ListPart part = ListPart::kWhole);
   // What came of an effect. Unknown ids are ignored: the effect was reported before, or nobody
   // waits for it any more.
   void Complete(EffectResult result);

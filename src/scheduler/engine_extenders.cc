@@ -387,7 +387,7 @@ void Engine::Impl::TakeUpDeferred() {
           } else if constexpr (std::is_same_v<T, DeferredDelete>) {
             Delete(value.object);
           } else if constexpr (std::is_same_v<T, DeferredReplace>) {
-            Replace(value.kind, std::move(value.objects));
+            Replace(value.kind, std::move(value.objects), value.part);
           } else if constexpr (std::is_same_v<T, EffectResult>) {
             Complete(std::move(value));
           } else if (value.allow) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include "cluster/object_store.h"
 #include "framework/device_claims.h"
@@ -52,6 +53,9 @@ struct PodRecord {
   std::unique_ptr<api::PodCondition> scheduled;  // PodScheduled, while it is not assigned
   std::unique_ptr<api::Pod> newer;  // seen while it was assumed, taken up when forgotten
 };
+
+// What is in a list: uids of pods, "namespace/name" of others.
+using ListKeys = boost::unordered_flat_set<std::string>;
 
 // A profile, ready to run.
 struct ProfileRuntime {
@@ -197,7 +201,7 @@ class Engine::Impl final : public queue::QueueHost {
   void Delete(const api::Object& object);
   bool EventBegan();
   void EventEnded();
-  void Replace(std::string_view kind, std::vector<api::Object> objects);
+  void Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part);
   void HideGated(api::Pod& pod) const;
   void TellPod(Change change, PodId id, bool assigned);
   void UpsertPod(const api::Pod& pod);
@@ -214,7 +218,7 @@ class Engine::Impl final : public queue::QueueHost {
   void UpsertOther(T object);
   template <class T>
   void DeleteOther(const std::string& namespace_, const std::string& name);
-  void RemoveMissing(std::string_view kind, const std::vector<api::Object>& objects);
+  void RemoveMissing(std::string_view kind, const ListKeys& there);
   void Move(queue::ClusterEvent what, queue::EventObject old_object, queue::EventObject new_object);
   void NoteConditions(PodRecord& record, const api::Pod& pod);
   uint16_t NumberConditionTypes(const api::Pod& pod);
@@ -346,9 +350,10 @@ class Engine::Impl final : public queue::QueueHost {
   CycleInterest interest_;             // of the cycle that runs
   queue::ClusterEvent handled_event_;  // of the object that is being taken up
   ExtenderSet extenders_;
-  std::optional<ExtendedCycle> extended_;  // the cycle that waits for extenders
-  std::vector<DeferredInput> deferred_;    // while it does
-  int32_t planted_ = 0;                    // how often a planted bug could have struck
+  std::optional<ExtendedCycle> extended_;   // the cycle that waits for extenders
+  std::vector<DeferredInput> deferred_;     // while it does
+  std::map<std::string, ListKeys> listed_;  // by kind, of lists whose last part is to come
+  int32_t planted_ = 0;                     // how often a planted bug could have struck
 
   std::vector<PodRecord> records_;
   // The distinct lists of condition types that pods have; there are few. The first is empty.

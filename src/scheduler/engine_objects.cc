@@ -1,8 +1,6 @@
 // Engine: what happens to the cluster and the queue when an object changes.
 #include <algorithm>
 
-#include <boost/unordered/unordered_flat_set.hpp>
-
 #include "scheduler/engine_impl.h"
 
 namespace berth::scheduler {
@@ -163,21 +161,25 @@ void Engine::Impl::Delete(const api::Object& object) {
   if (timed) EventEnded();
 }
 
-void Engine::Impl::Replace(std::string_view kind, std::vector<api::Object> objects) {
-  RemoveMissing(kind, objects);
-  for (api::Object& object : objects) {
-    if (api::KindOf(object) == kind) Upsert(std::move(object));
-  }
-}
-
-void Engine::Impl::RemoveMissing(std::string_view kind, const std::vector<api::Object>& objects) {
-  boost::unordered_flat_set<std::string> there;  // uids of pods, else names
+// What is gone goes first when that is known, so that its place is free for what came.
+void Engine::Impl::Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part) {
+  ListKeys& there = listed_[std::string(kind)];
+  if (part == ListPart::kWhole || part == ListPart::kFirst) there.clear();
   for (const api::Object& object : objects) {
     const api::ObjectMeta* metadata = api::MetadataOf(object);
     if (metadata == nullptr || api::KindOf(object) != kind) continue;
     there.insert(kind == api::Pod::kKind ? metadata->uid
                                          : NameKey(metadata->namespace_, metadata->name));
   }
+  if (part == ListPart::kWhole) RemoveMissing(kind, there);
+  for (api::Object& object : objects) {
+    if (api::KindOf(object) == kind) Upsert(std::move(object));
+  }
+  if (part == ListPart::kLast) RemoveMissing(kind, there);
+  if (part == ListPart::kWhole || part == ListPart::kLast) listed_.erase(std::string(kind));
+}
+
+void Engine::Impl::RemoveMissing(std::string_view kind, const ListKeys& there) {
   if (kind == api::Pod::kKind) {
     std::vector<PodId> gone;
     for (PodId id = 0; id < records_.size(); ++id) {

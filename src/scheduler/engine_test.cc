@@ -409,6 +409,19 @@ TEST_F(EngineTest, AListTellsWhatIsGone) {
   EXPECT_THAT(Run(), IsEmpty());
 }
 
+TEST_F(EngineTest, AListInPartsTellsWhatIsGoneAtItsEnd) {
+  for (const char* name : {"a", "b", "c"}) PutNode(MakeNode(name).Cpu("1"));
+  const auto list = [&](const char* name, ListPart part) {
+    engine_->Replace("Node", {api::Node(MakeNode(name).Cpu("1"))}, part);
+    return engine_->GetCluster().NodeCount();
+  };
+  EXPECT_EQ(list("a", ListPart::kFirst), 3u);  // breaks off
+  EXPECT_EQ(list("d", ListPart::kFirst), 4u);
+  EXPECT_EQ(list("c", ListPart::kMiddle), 4u);
+  EXPECT_EQ(list("b", ListPart::kLast), 3u);
+  EXPECT_EQ(engine_->GetCluster().FindNode("a"), cluster::kNoNode);
+}
+
 TEST_F(EngineTest, OldNewsIsNoNews) {
   PutNode(MakeNode("a").Cpu("1"));
   api::Pod pod = Small("p");

@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "framework/post_filter.h"
 #include "scheduler/effects.h"
+#include "scheduler/list_part.h"
 
 namespace berth::scheduler {
 
@@ -72,6 +73,7 @@ struct ExtendedCycle {
 struct DeferredReplace {
   std::string kind;
   std::vector<api::Object> objects;
+  ListPart part = ListPart::kWhole;
 };
 struct DeferredDelete {
   api::Object object;

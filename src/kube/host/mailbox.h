@@ -22,6 +22,8 @@ namespace berth::kube {
 struct ReplacedObjects {
   std::string_view kind;
   std::vector<api::Object> objects;
+  scheduler::ListPart part = scheduler::ListPart::kWhole;
+  std::function<void()> taken = nullptr;  // of a part: for the loop to call
 };
 struct RemovedObject {
   api::Object object;

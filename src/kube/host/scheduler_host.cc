@@ -16,6 +16,9 @@
 namespace berth::kube {
 namespace {
 
+// No more cycles while so many effects are on their way: what the API server has not even been
+// asked for costs memory, and a pod is better placed later, with more known.
+constexpr size_t kMaxAwaited = 1000;
 // How many cycles run before results and watch events get their turn, and effects are sent off.
 constexpr int kCyclesPerTurn = 16;
 // Below it an effect's number, above it the number of the engine that gave it.
@@ -116,6 +119,15 @@ class Host final : public SchedulerHost, private ObjectSink {
   // --- ObjectSink, on the loop's thread
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
     Tell(ReplacedObjects{kind, std::move(objects)});
+    NoteListed(kind);
+  }
+  void Listed(std::string_view kind, std::vector<api::Object> objects, scheduler::ListPart part,
+              Taken taken) override {
+    Tell(ReplacedObjects{kind, std::move(objects), part, std::move(taken)});
+    if (part == scheduler::ListPart::kLast) NoteListed(kind);
+  }
+  bool TakesParts(std::string_view) const override { return true; }
+  void NoteListed(std::string_view kind) {
     if (listed_.insert(kind).second && listed_.size() == reflectors_.size()) {
       Tell(EngineTask([this](scheduler::Engine&) {
         knows_all_ = true;
@@ -176,6 +188,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   // False: no pod is left that could be tried now.
   bool RunCycles() {
     for (int i = 0; i < kCyclesPerTurn; ++i) {
+      if (engine_->AwaitedEffects() >= kMaxAwaited) return false;  // their results wake us
       if (!engine_->Step()) return false;
     }
     return true;
@@ -185,7 +198,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     std::visit(
         [this]<class T>(T& value) {
           if constexpr (std::is_same_v<T, ReplacedObjects>) {
-            engine_->Replace(value.kind, std::move(value.objects));
+            engine_->Replace(value.kind, std::move(value.objects), value.part);
+            if (value.taken) loop_.Post(std::move(value.taken));
           } else if constexpr (std::is_same_v<T, api::Object>) {
             engine_->Upsert(std::move(value));
           } else if constexpr (std::is_same_v<T, RemovedObject>) {

@@ -2,7 +2,7 @@
 //
 // Two threads. The loop's thread watches all kinds, decodes what comes and carries out effects; the
 // engine's thread decides. They meet in a Mailbox one way and in Loop::Post the other, so decoding
-// never holds up a decision and a slow API server never holds up either.
+// never holds up a decision, and a slow API server does only when a thousand requests wait for it.
 //
 //   watches ─▶ Reflector ─▶ Mailbox ─▶ Engine ─▶ effects ─▶ Loop::Post ─▶ EffectRunner ─▶ requests
 //                              ▲                                              │

@@ -41,23 +41,17 @@ struct JsonEvent {
 
 Result<api::ListMeta> DecodeProtoList(const Kind& kind, std::string_view body,
                                       const ItemConsumer& consume, const BadItemConsumer& bad) {
-  auto envelope = api::UnwrapEnvelope(body);
-  if (!envelope) return Fail(std::move(envelope.error()));
-  if (envelope->kind != std::string(kind.kind) + "List") {
-    return Fail(fmt::format("the server answered with a {} where a list of {} was asked for",
-                            envelope->kind.substr(0, 64), kind.kind));
-  }
-  const api::ObjectKind* row = api::FindObjectKind(kind.api_version, kind.kind);
-  if (!row) return Fail(fmt::format("{} {} is not a known kind", kind.api_version, kind.kind));
+  auto list = SplitList(kind, body);
+  if (!list) return Fail(std::move(list.error()));
   api::Object object;
-  return api::ForEachListItem(envelope->raw, [&](std::string_view item) -> Result<void> {
-    if (auto ok = api::DecodeProto(row->type(), row->emplace(object), item)) {
+  for (const std::string_view item : list->items) {
+    if (auto ok = DecodeItem(kind, item, &object)) {
       consume(std::move(object), item);
     } else {
       bad(ok.error());
     }
-    return {};
-  });
+  }
+  return std::move(list->meta);
 }
 
 Result<api::ListMeta> DecodeJsonList(const Kind& kind, std::string_view body,
@@ -142,16 +136,27 @@ Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type
   return object;
 }
 
-size_t CountListItems(std::string_view content_type, std::string_view body) {
-  if (!IsProtobuf(content_type)) return 0;
-  const auto envelope = api::UnwrapEnvelope(body);
-  if (!envelope) return 0;
-  size_t count = 0;
-  const auto meta = api::ForEachListItem(envelope->raw, [&](std::string_view) -> Result<void> {
-    ++count;
+Result<ProtoList> SplitList(const Kind& kind, std::string_view body) {
+  auto envelope = api::UnwrapEnvelope(body);
+  if (!envelope) return Fail(std::move(envelope.error()));
+  if (envelope->kind != std::string(kind.kind) + "List") {
+    return Fail(fmt::format("the server answered with a {} where a list of {} was asked for",
+                            envelope->kind.substr(0, 64), kind.kind));
+  }
+  ProtoList list;
+  auto meta = api::ForEachListItem(envelope->raw, [&](std::string_view item) -> Result<void> {
+    list.items.push_back(item);
     return {};
   });
-  return meta ? count : 0;
+  if (!meta) return Fail(std::move(meta.error()));
+  list.meta = std::move(*meta);
+  return list;
+}
+
+Result<void> DecodeItem(const Kind& kind, std::string_view item, api::Object* object) {
+  const api::ObjectKind* row = api::FindObjectKind(kind.api_version, kind.kind);
+  if (!row) return Fail(fmt::format("{} {} is not a known kind", kind.api_version, kind.kind));
+  return api::DecodeProto(row->type(), row->emplace(*object), item);
 }
 
 Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,

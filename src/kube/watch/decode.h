@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/meta.h"
 #include "api/object.h"
@@ -28,8 +29,15 @@ using ItemConsumer = std::function<void(api::Object&& object, std::string_view r
 // Called for every one that cannot.
 using BadItemConsumer = std::function<void(const Error& error)>;
 
-// How many objects a list holds; 0 where that is not known without decoding it.
-size_t CountListItems(std::string_view content_type, std::string_view body);
+// A protobuf list taken apart, its objects not yet decoded.
+struct ProtoList {
+  api::ListMeta meta;
+  std::vector<std::string_view> items;  // in the body
+};
+// Fails when the list itself is malformed, or of another kind.
+Result<ProtoList> SplitList(const Kind& kind, std::string_view body);
+// Into `object`, whatever it held.
+Result<void> DecodeItem(const Kind& kind, std::string_view item, api::Object* object);
 
 // The list's metadata. Fails when the list itself is malformed.
 Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,

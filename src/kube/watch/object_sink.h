@@ -1,10 +1,12 @@
 // ObjectSink: who is told of what the API server has.
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
 #include "api/object.h"
+#include "scheduler/list_part.h"
 
 namespace berth::kube {
 
@@ -14,6 +16,13 @@ class ObjectSink {
   virtual ~ObjectSink() = default;
   // All objects of the kind: what is not among them is gone. The first one says the kind is synced.
   virtual void Replaced(std::string_view kind, std::vector<api::Object> objects) = 0;
+  // The same for a long list, in parts; never kWhole. `taken` is to be called from the loop when
+  // another part may come.
+  using Taken = std::function<void()>;
+  virtual void Listed(std::string_view kind, std::vector<api::Object> objects,
+                      scheduler::ListPart part, Taken taken) = 0;
+  // Whether a list of the kind may come in parts.
+  virtual bool TakesParts(std::string_view kind) const = 0;
   virtual void Changed(api::Object&& object) = 0;
   virtual void Removed(api::Object&& object) = 0;
 };

@@ -1,6 +1,9 @@
 #include "kube/watch/reflector.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,9 +19,14 @@ namespace berth::kube {
 
 namespace {
 
+using scheduler::ListPart;
 using std::chrono::seconds;
 
 constexpr int kPageSize = 500;
+// Longer lists are decoded and handed over in parts of this size, so many at a time: decoded pods
+// take several times the memory of what is kept of them.
+constexpr size_t kPartSize = 500;
+constexpr int kPartsAhead = 2;
 constexpr int64_t kMinWatchSeconds = 300;
 // A watch shorter than this without an event is taken for a failure.
 constexpr Nanoseconds kShortWatch = seconds(1);
@@ -92,10 +100,15 @@ class Reflector::Impl final : public WatchSink {
   };
   // A list on its way, page by page.
   struct Listing {
-    std::string version;    // asked for
-    int limit = 0;          // 0: none
-    bool fallback = false;  // the second try, after the version was not to be had
-    bool paged = false;     // it came in several pages
+    std::string version;            // asked for
+    int limit = 0;                  // 0: none
+    bool fallback = false;          // the second try, after the version was not to be had
+    bool paged = false;             // it came in several pages
+    std::string body;               // the page at hand
+    std::optional<ProtoList> page;  // taken apart
+    size_t next = 0;                // of its objects
+    bool parts = false;             // some have been handed over
+    int parts_out = 0;              // not yet taken
     std::vector<api::Object> objects;
     std::vector<RawItem> raw;
     std::vector<std::string> json;  // of each object, if it is kept
@@ -122,12 +135,17 @@ class Reflector::Impl final : public WatchSink {
 
   void List();
   void SendPage(std::string_view continue_);
-  void OnPage(const ApiResponse& response, bool first);
+  void OnPage(ApiResponse& response, bool first);
+  void OnProtoPage();
+  void Advance();
+  bool DecodePart();
+  void Decode(std::string_view item);
+  void HandOver(ListPart part);
+  void EndPage(api::ListMeta meta);
+  void LogUndecodable(const Error& error) const;
   void OnListFailed(const ApiResponse& response, bool first);
   void FailList(std::string_view message);
   void ListAbsent();
-  void MakeRoom(size_t more);
-  void Collect(api::Object&& object, std::string_view raw, bool protobuf);
   void TakeList(api::ListMeta meta);
   void TakeListedJson(const Listing& list);
 
@@ -162,7 +180,7 @@ class Reflector::Impl final : public WatchSink {
   ApiClient::Id request_ = 0;  // the list or watch under way
   Loop::TimerId timer_ = 0;    // the pause, or the end of the watch's patience
 
-  Listing listing_;
+  std::shared_ptr<Listing> listing_ = std::make_shared<Listing>();  // parts on their way know it
 
   bool watch_started_ = false;
   std::string content_type_;
@@ -174,11 +192,11 @@ class Reflector::Impl final : public WatchSink {
 // ---- Lists
 
 void Reflector::Impl::List() {
-  listing_ = {};
-  if (!version_unavailable_) listing_.version = version_.empty() ? "0" : version_;
+  listing_ = std::make_shared<Listing>();
+  if (!version_unavailable_) listing_->version = version_.empty() ? "0" : version_;
   // Only lists without a limit are answered from the server's cache, except for version 0.
-  const bool any_version = listing_.version.empty() || listing_.version == "0";
-  listing_.limit = paged_ || any_version ? kPageSize : 0;
+  const bool any_version = listing_->version.empty() || listing_->version == "0";
+  listing_->limit = paged_ || any_version ? kPageSize : 0;
   log::Info(3, "Listing and watching", {{"type", type_}});
   SendPage("");
 }
@@ -187,9 +205,9 @@ void Reflector::Impl::SendPage(std::string_view continue_) {
   std::string query;
   if (!continue_.empty()) AddParameter(query, "continue", QueryEscape(continue_));
   if (!kind_.field_selector.empty()) AddParameter(query, "fieldSelector", kind_.field_selector);
-  if (listing_.limit > 0) AddParameter(query, "limit", std::to_string(listing_.limit));
-  if (continue_.empty() && !listing_.version.empty()) {
-    AddParameter(query, "resourceVersion", QueryEscape(listing_.version));
+  if (listing_->limit > 0) AddParameter(query, "limit", std::to_string(listing_->limit));
+  if (continue_.empty() && !listing_->version.empty()) {
+    AddParameter(query, "resourceVersion", QueryEscape(listing_->version));
   }
   request_ = client_.Send(Request(std::move(query)),
                           [this, first = continue_.empty()](ApiResponse response) {
@@ -198,39 +216,107 @@ void Reflector::Impl::SendPage(std::string_view continue_) {
                           });
 }
 
-void Reflector::Impl::OnPage(const ApiResponse& response, bool first) {
+void Reflector::Impl::OnPage(ApiResponse& response, bool first) {
   if (!response.Ok()) return OnListFailed(response, first);
-  MakeRoom(CountListItems(response.content_type, response.body));
+  if (IsProtobuf(response.content_type)) {
+    listing_->body = std::move(response.body);
+    return OnProtoPage();
+  }
   auto meta = DecodeList(
       kind_, response.content_type, response.body,
-      [&](api::Object&& object, std::string_view raw) {
-        Collect(std::move(object), raw, IsProtobuf(response.content_type));
+      [&](api::Object&& object, std::string_view json) {
+        if (KeepsJson()) listing_->json.emplace_back(json);
+        listing_->objects.push_back(std::move(object));
       },
-      [&](const Error& error) {
-        log::Error(error.Message(), "Skipping a listed object that cannot be decoded",
-                   {{"type", type_}});
-      });
+      [&](const Error& error) { LogUndecodable(error); });
   if (!meta) return FailList(meta.error().Message());
-  if (meta->continue_.empty()) return TakeList(std::move(*meta));
-  listing_.paged = true;
-  SendPage(meta->continue_);
+  EndPage(std::move(*meta));
+}
+
+void Reflector::Impl::OnProtoPage() {
+  auto page = SplitList(kind_, listing_->body);
+  if (!page) return FailList(page.error().Message());
+  listing_->page = std::move(*page);
+  listing_->next = 0;
+  Advance();
+}
+
+// Decodes what is at hand and hands it over, as far as parts are taken.
+void Reflector::Impl::Advance() {
+  const std::shared_ptr<Listing> list = listing_;
+  while (list->page && list->parts_out < kPartsAhead) {
+    if (DecodePart()) {
+      HandOver(std::exchange(list->parts, true) ? ListPart::kMiddle : ListPart::kFirst);
+      continue;
+    }
+    api::ListMeta meta = std::move(list->page->meta);
+    list->page.reset();
+    list->body = {};
+    EndPage(std::move(meta));
+  }
+}
+
+// False: the page is at its end before there is enough for a part.
+bool Reflector::Impl::DecodePart() {
+  Listing& list = *listing_;
+  const std::vector<std::string_view>& items = list.page->items;
+  const size_t most = sink_.TakesParts(kind_.kind) ? kPartSize : SIZE_MAX;
+  list.objects.reserve(std::min(most, list.objects.size() + items.size() - list.next));
+  while (list.next < items.size() && list.objects.size() < most) Decode(items[list.next++]);
+  return list.next < items.size();
+}
+
+void Reflector::Impl::Decode(std::string_view item) {
+  api::Object& object = listing_->objects.emplace_back();
+  if (auto ok = DecodeItem(kind_, item, &object); !ok) {
+    listing_->objects.pop_back();
+    return LogUndecodable(ok.error());
+  }
+  const api::ObjectMeta* meta = api::MetadataOf(object);
+  if (KeepsJson()) listing_->json.emplace_back();
+  if (!raw_ || !meta) return;
+  if (auto kept = api::DropManagedFields(item)) {
+    listing_->raw.push_back(
+        {meta->namespace_, meta->name, {meta->resource_version, std::move(*kept)}});
+  }
+}
+
+void Reflector::Impl::HandOver(ListPart part) {
+  ++listing_->parts_out;
+  sink_.Listed(kind_.kind, std::exchange(listing_->objects, {}), part,
+               [this, weak = std::weak_ptr(listing_)] {
+                 const std::shared_ptr<Listing> list = weak.lock();
+                 if (!list || list != listing_ || !running_) return;
+                 --list->parts_out;
+                 Advance();
+               });
+}
+
+void Reflector::Impl::EndPage(api::ListMeta meta) {
+  if (meta.continue_.empty()) return TakeList(std::move(meta));
+  listing_->paged = true;
+  SendPage(meta.continue_);
+}
+
+void Reflector::Impl::LogUndecodable(const Error& error) const {
+  log::Error(error.Message(), "Skipping a listed object that cannot be decoded", {{"type", type_}});
 }
 
 void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
   const bool expired = IsExpired(response.code, response.reason);
   if (expired && !first) {
     // The pages' snapshot is gone: all of it in one piece then.
-    Listing whole;
-    whole.version = std::move(listing_.version);
-    whole.fallback = listing_.fallback;
+    auto whole = std::make_shared<Listing>();
+    whole->version = std::move(listing_->version);
+    whole->fallback = listing_->fallback;
     listing_ = std::move(whole);
     return SendPage("");
   }
-  if ((expired || IsTooLargeVersion(response)) && !listing_.fallback) {
+  if ((expired || IsTooLargeVersion(response)) && !listing_->fallback) {
     version_unavailable_ = true;
-    Listing newest;
-    newest.limit = listing_.limit;
-    newest.fallback = true;
+    auto newest = std::make_shared<Listing>();
+    newest->limit = listing_->limit;
+    newest->fallback = true;
     listing_ = std::move(newest);
     return SendPage("");
   }
@@ -248,46 +334,31 @@ void Reflector::Impl::ListAbsent() {
 }
 
 void Reflector::Impl::FailList(std::string_view message) {
-  listing_ = {};
+  listing_ = std::make_shared<Listing>();
   log::Error(fmt::format("failed to list {}: {}", type_, message), "Failed to watch",
              {{"type", type_}});
   ListLater();
 }
 
-// An object is two kilobytes: a list that grew one by one would be moved about for long.
-void Reflector::Impl::MakeRoom(size_t more) {
-  std::vector<api::Object>& objects = listing_.objects;
-  const size_t needed = objects.size() + more;
-  if (needed > objects.capacity()) objects.reserve(std::max(needed, 2 * objects.capacity()));
-}
-
-void Reflector::Impl::Collect(api::Object&& object, std::string_view raw, bool protobuf) {
-  const api::ObjectMeta* meta = api::MetadataOf(object);
-  if (KeepsJson()) listing_.json.emplace_back(protobuf ? std::string_view() : raw);
-  if (raw_ && meta && protobuf) {
-    if (auto kept = api::DropManagedFields(raw)) {
-      listing_.raw.push_back(
-          {meta->namespace_, meta->name, {meta->resource_version, std::move(*kept)}});
-    }
-  }
-  listing_.objects.push_back(std::move(object));
-}
-
 void Reflector::Impl::TakeList(api::ListMeta meta) {
-  if (listing_.version == "0" && listing_.paged) paged_ = true;
+  if (listing_->version == "0" && listing_->paged) paged_ = true;
   version_unavailable_ = false;
   version_ = std::move(meta.resource_version);
-  Listing list = std::exchange(listing_, {});
+  const auto list = std::exchange(listing_, std::make_shared<Listing>());
   if (raw_) {
     raw_->Clear(kind_.kind);
-    for (RawItem& item : list.raw) {
+    for (RawItem& item : list->raw) {
       raw_->Put(kind_.kind, item.namespace_, item.name, std::move(item.entry));
     }
   }
-  TakeListedJson(list);
+  TakeListedJson(*list);
   synced_ = true;
   log::Info(2, "Caches populated", {{"type", type_}});
-  sink_.Replaced(kind_.kind, std::move(list.objects));
+  if (list->parts) {
+    sink_.Listed(kind_.kind, std::move(list->objects), ListPart::kLast, [] {});
+  } else {
+    sink_.Replaced(kind_.kind, std::move(list->objects));
+  }
   if (running_) Watch();
 }
 

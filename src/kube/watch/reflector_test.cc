@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Writes down what it is told: "= a b" for a list, "+ a@5", "- a@6".
+// Writes down what it is told: "= a b" for a list, "~ first 500" for a part of one, "+ a@5",
+// "- a@6". Parts are taken when the test says so.
 class Recorder final : public ObjectSink {
  public:
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
@@ -30,10 +32,20 @@ class Recorder final : public ObjectSink {
     for (const api::Object& object : objects) line += " " + api::MetadataOf(object)->name;
     lines.push_back(line);
   }
+  void Listed(std::string_view, std::vector<api::Object> objects, scheduler::ListPart part,
+              Taken part_taken) override {
+    constexpr const char* kNames[] = {"whole", "first", "middle", "last"};
+    lines.push_back(fmt::format("~ {} {}", kNames[static_cast<int>(part)], objects.size()));
+    for (const api::Object& object : objects) names.push_back(api::MetadataOf(object)->name);
+    taken.push_back(std::move(part_taken));
+  }
+  bool TakesParts(std::string_view kind) const override { return kind != "ResourceSlice"; }
   void Changed(api::Object&& object) override { Add("+ ", object); }
   void Removed(api::Object&& object) override { Add("- ", object); }
 
   std::vector<std::string> lines;
+  std::vector<std::string> names;  // of objects in parts
+  std::vector<Taken> taken;
 
  private:
   void Add(std::string what, const api::Object& object) {
@@ -95,6 +107,71 @@ class ReflectorTest : public ::testing::Test {
 constexpr const char* kNodeWatch7 =
     "WATCH /api/v1/nodes?allowWatchBookmarks=true&resourceVersion=7&timeout=7m30s&"
     "timeoutSeconds=450&watch=true";
+
+std::vector<api::Node> Nodes(size_t count) {
+  std::vector<api::Node> nodes;
+  for (size_t i = 0; i < count; ++i) nodes.push_back(Make<api::Node>(fmt::format("n{}", i), "3"));
+  return nodes;
+}
+
+TEST_F(ReflectorTest, ALongListComesInPartsAndNoFasterThanTheyAreTaken) {
+  Begin("Node");
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(1800))));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ middle 500"));
+  EXPECT_FALSE(reflector_->Synced());
+  sink_.taken[0]();
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ middle 500", "~ middle 500"));
+  EXPECT_EQ(client_.Size(), 1u);  // no watch before the end of the list
+  sink_.taken[1]();
+  EXPECT_EQ(sink_.lines.back(), "~ last 300");
+  EXPECT_TRUE(reflector_->Synced());
+  EXPECT_EQ(LastLine(), kNodeWatch7);
+  ASSERT_EQ(sink_.names.size(), 1800u);
+  for (size_t i = 0; i < 1800; ++i) EXPECT_EQ(sink_.names[i], fmt::format("n{}", i));
+  sink_.taken[2]();
+  sink_.taken[3]();
+  EXPECT_EQ(sink_.lines.size(), 4u);
+}
+
+TEST_F(ReflectorTest, PagesMakeUpPartsToo) {
+  Begin("Node");
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(500), "next")));
+  EXPECT_THAT(sink_.lines, IsEmpty());
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(500), "last")));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500"));
+  sink_.taken[0]();  // while the next page is on its way
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(2))));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ middle 500", "~ last 2"));
+}
+
+TEST_F(ReflectorTest, AListThatBreaksOffStartsAnewWithItsFirstPart) {
+  Begin("Node");
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(700), "next")));
+  client_.RespondNext(FakeApiClient::Failure(410, "Expired", "too old"));
+  client_.RespondNext(FakeApiClient::Success(List("8", Nodes(501))));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ first 500", "~ last 1"));
+  sink_.taken[0]();  // of the one that broke off
+  EXPECT_EQ(sink_.lines.size(), 3u);
+}
+
+TEST_F(ReflectorTest, PartsThatAreTakenAfterTheEndDoNoHarm) {
+  Begin("Node");
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(1800))));
+  reflector_->Stop();
+  sink_.taken[0]();
+  EXPECT_EQ(sink_.lines.size(), 2u);
+  reflector_.reset();
+  sink_.taken[1]();
+  EXPECT_EQ(sink_.lines.size(), 2u);
+}
+
+TEST_F(ReflectorTest, AKindThatIsWantedWholeComesWhole) {
+  Begin("ResourceSlice");
+  std::vector<api::ResourceSlice> slices(600, Make<api::ResourceSlice>("s", "1"));
+  client_.RespondNext(FakeApiClient::Success(List("7", slices)));
+  ASSERT_EQ(sink_.lines.size(), 1u);
+  EXPECT_THAT(sink_.lines[0], HasSubstr("= ResourceSlice s s"));
+}
 
 TEST_F(ReflectorTest, ListsThenWatchesWithTheQueriesOfClientGo) {
   loop_.random = 0.7634;

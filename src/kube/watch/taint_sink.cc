@@ -31,6 +31,18 @@ void TaintSink::Replaced(std::string_view kind, std::vector<api::Object> objects
   next_.Replaced(kind, std::move(objects));
 }
 
+void TaintSink::Listed(std::string_view kind, std::vector<api::Object> objects,
+                       scheduler::ListPart part, Taken taken) {
+  next_.Listed(kind, std::move(objects), part, std::move(taken));
+}
+
+// Of what rules are about, all is looked at together.
+bool TaintSink::TakesParts(std::string_view kind) const {
+  const bool ours =
+      kind == ResourceSlice::kKind || kind == DeviceTaintRule::kKind || kind == DeviceClass::kKind;
+  return !ours && next_.TakesParts(kind);
+}
+
 void TaintSink::ReplaceSlices(std::vector<api::Object> objects) {
   for (const std::string& name : Gone(rules_.SliceNames(), objects)) rules_.RemoveSlice(name);
   std::vector<api::Object> tainted;

@@ -13,6 +13,9 @@ class TaintSink final : public ObjectSink {
   explicit TaintSink(ObjectSink& next) : next_(next) {}
 
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override;
+  void Listed(std::string_view kind, std::vector<api::Object> objects, scheduler::ListPart part,
+              Taken taken) override;
+  bool TakesParts(std::string_view kind) const override;
   void Changed(api::Object&& object) override;
   void Removed(api::Object&& object) override;
 

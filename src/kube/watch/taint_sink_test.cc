@@ -7,13 +7,19 @@
 namespace berth::kube {
 namespace {
 
-// Writes down what it is told: "=Kind 2" for a list, "+slice/1" for a slice with one taint,
+// Writes down what it is told: "=Kind 2" for a list, "~Kind 2" for a part of one, "+slice/1" for a
+// slice with one taint,
 // "-name".
 class Notes final : public ObjectSink {
  public:
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
     text += " =" + std::string(kind) + " " + std::to_string(objects.size());
   }
+  void Listed(std::string_view kind, std::vector<api::Object> objects, scheduler::ListPart,
+              Taken) override {
+    text += " ~" + std::string(kind) + " " + std::to_string(objects.size());
+  }
+  bool TakesParts(std::string_view) const override { return true; }
   void Changed(api::Object&& object) override {
     text += " +" + api::MetadataOf(object)->name;
     if (const auto* slice = std::get_if<api::ResourceSlice>(&object)) {

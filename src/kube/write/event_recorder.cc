@@ -91,10 +91,11 @@ class EventRecorder::Impl {
   void OnDiscovered(const ApiResponse& response);
   void Record(const scheduler::RecordEvent& event, const api::Time& now);
   void RecordInEvents(const scheduler::RecordEvent& event, const api::Time& now);
+  void RecordAgain(EventSeriesCache::Id id, api::Event made, const api::Time& now);
   void RecordInCore(CoreEvent event);
   // Writes the event as it is now. False: it was dropped.
-  bool WriteEvent(const std::string& key, EventSeriesCache::Entry& entry);
-  void OnWritten(const std::string& key);
+  bool WriteEvent(EventSeriesCache::Id id, const api::Event& event);
+  void OnWritten(EventSeriesCache::Id id);
   void FinishSeries();
   void RefreshSeries();
   void WriteSeriesOnce(const api::Event& event, std::function<void(bool)> done);
@@ -246,70 +247,75 @@ void EventRecorder::Impl::RecordInEvents(const scheduler::RecordEvent& event,
   made.note = event.note;
   made.reporting_controller = event.reporting_controller;
   made.reporting_instance = event.reporting_controller + "-" + host_;
-  std::string key = EventSeriesCache::KeyOf(made);
-  if (event.note_counts) key += event.note;
-  if (EventSeriesCache::Entry* entry = series_.Find(key)) {
-    const api::MicroTime seen = At<api::MicroTime>(now);
-    if (entry->event.series) {
-      ++entry->event.series->count;
-      entry->event.series->last_observed_time = seen;
-      return;
-    }
-    entry->event.series = api::EventSeries{2, seen};
-    // The event itself must be there before it can be patched.
-    if (entry->writing) {
-      entry->changed = true;
-    } else {
-      WriteEvent(key, *entry);
-    }
-    return;
-  }
-  made.metadata.name = NameFor(event.regarding.name, now);
   made.metadata.namespace_ = event.regarding.namespace_.empty() ? std::string(kDefaultNamespace)
                                                                 : event.regarding.namespace_;
+  std::string key = EventSeriesCache::KeyOf(made);
+  if (event.note_counts) key += event.note;
+  if (const EventSeriesCache::Id id = series_.Find(key))
+    return RecordAgain(id, std::move(made), now);
+  made.metadata.name = NameFor(event.regarding.name, now);
   made.event_time = At<api::MicroTime>(now);
-  EventSeriesCache::Entry& entry = series_.Add(key, std::move(made));
-  if (!WriteEvent(key, entry)) series_.Remove(key);
+  const EventSeriesCache::Id id = series_.Add(std::move(key), made);
+  if (!WriteEvent(id, made)) series_.Remove(id);
 }
 
-bool EventRecorder::Impl::WriteEvent(const std::string& key, EventSeriesCache::Entry& entry) {
+void EventRecorder::Impl::RecordAgain(EventSeriesCache::Id id, api::Event made,
+                                      const api::Time& now) {
+  EventSeriesCache::Entry& entry = *series_.Get(id);
+  const api::MicroTime seen = At<api::MicroTime>(now);
+  if (entry.series) {
+    ++entry.series->series->count;
+    entry.series->series->last_observed_time = seen;
+    return;
+  }
+  EventSeriesCache::BeginSeries(entry, std::move(made), seen);
+  // The event itself must be there before it can be patched.
+  if (entry.writing) {
+    entry.changed = true;
+  } else {
+    WriteEvent(id, *entry.series);
+  }
+}
+
+bool EventRecorder::Impl::WriteEvent(EventSeriesCache::Id id, const api::Event& event) {
   EventWrite write;
-  write.collection = NamespacePath(*FindKind("Event"), entry.event.metadata.namespace_);
-  write.object = Encode(entry.event, client_.ContentType());
-  write.name = entry.event.metadata.name;
-  if (entry.event.series) write.patch = SeriesPatch(*entry.event.series);
-  write.done = [this, key](bool) { OnWritten(key); };
+  write.collection = NamespacePath(*FindKind("Event"), event.metadata.namespace_);
+  write.object = Encode(event, client_.ContentType());
+  write.name = event.metadata.name;
+  if (event.series) write.patch = SeriesPatch(*event.series);
+  write.done = [this, id](bool) { OnWritten(id); };
+  EventSeriesCache::Entry& entry = *series_.Get(id);
   entry.changed = false;
   entry.writing = writer_.Write(std::move(write));
   return entry.writing;
 }
 
-void EventRecorder::Impl::OnWritten(const std::string& key) {
-  EventSeriesCache::Entry* entry = series_.Find(key);
+void EventRecorder::Impl::OnWritten(EventSeriesCache::Id id) {
+  EventSeriesCache::Entry* entry = series_.Get(id);
   if (!entry) return;
   entry->writing = false;
-  if (entry->changed) WriteEvent(key, *entry);
+  if (entry->changed) WriteEvent(id, *entry->series);
 }
 
 void EventRecorder::Impl::FinishSeries() {
   const int64_t before = loop_.Now().UnixNano() - kFinishAfter.count();
-  for (const std::string& key : series_.Keys()) {
-    const EventSeriesCache::Entry& entry = *series_.Find(key);
+  for (const EventSeriesCache::Id id : series_.Ids()) {
+    const EventSeriesCache::Entry& entry = *series_.Get(id);
     if (entry.writing) continue;
-    if (!entry.event.series) {
-      if (entry.event.event_time.UnixNano() < before) series_.Remove(key);
-    } else if (entry.event.series->last_observed_time.UnixNano() < before) {
-      WriteSeriesOnce(entry.event, [this, key](bool delivered) {
-        if (delivered) series_.Remove(key);
+    if (!entry.series) {
+      if (entry.time.UnixNano() < before) series_.Remove(id);
+    } else if (entry.series->series->last_observed_time.UnixNano() < before) {
+      WriteSeriesOnce(*entry.series, [this, id](bool delivered) {
+        if (delivered) series_.Remove(id);
       });
     }
   }
 }
 
 void EventRecorder::Impl::RefreshSeries() {
-  for (const std::string& key : series_.Keys()) {
-    const EventSeriesCache::Entry& entry = *series_.Find(key);
-    if (entry.event.series && !entry.writing) WriteSeriesOnce(entry.event, nullptr);
+  for (const EventSeriesCache::Id id : series_.Ids()) {
+    const EventSeriesCache::Entry& entry = *series_.Get(id);
+    if (entry.series && !entry.writing) WriteSeriesOnce(*entry.series, nullptr);
   }
 }
 

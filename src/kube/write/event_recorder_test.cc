@@ -305,10 +305,11 @@ TEST(EventSeriesCache, ForgetsTheOldest) {
   EventSeriesCache cache;
   for (size_t i = 0; i < EventSeriesCache::kMaxEntries + 5; ++i) cache.Add(std::to_string(i), {});
   EXPECT_EQ(cache.Size(), EventSeriesCache::kMaxEntries);
-  EXPECT_EQ(cache.Find("4"), nullptr);
-  EXPECT_NE(cache.Find("5"), nullptr);
-  cache.Remove("6");
-  EXPECT_EQ(cache.Keys().size(), EventSeriesCache::kMaxEntries - 1);
+  EXPECT_EQ(cache.Find("4"), 0u);
+  EXPECT_NE(cache.Find("5"), 0u);
+  cache.Remove(cache.Find("6"));
+  EXPECT_EQ(cache.Find("6"), 0u);
+  EXPECT_EQ(cache.Ids().size(), EventSeriesCache::kMaxEntries - 1);
 }
 
 }  // namespace

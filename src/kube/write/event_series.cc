@@ -6,6 +6,8 @@ namespace berth::kube {
 
 namespace {
 
+constexpr size_t kKeyRoom = 160;  // of most
+
 void Append(std::string& key, std::string_view part) {
   key += part;
   key += '\0';
@@ -25,6 +27,7 @@ void Append(std::string& key, const api::ObjectReference& object) {
 
 std::string EventSeriesCache::KeyOf(const api::Event& event) {
   std::string key;
+  key.reserve(kKeyRoom);
   Append(key, event.type);
   Append(key, event.action);
   Append(key, event.reason);
@@ -35,27 +38,47 @@ std::string EventSeriesCache::KeyOf(const api::Event& event) {
   return key;
 }
 
-EventSeriesCache::Entry* EventSeriesCache::Find(std::string_view key) {
-  const auto it = entries_.find(std::string(key));
+EventSeriesCache::Id EventSeriesCache::Find(std::string_view key) const {
+  const auto it = ids_.find(key);
+  return it != ids_.end() ? it->second : 0;
+}
+
+EventSeriesCache::Entry* EventSeriesCache::Get(Id id) {
+  const auto it = entries_.find(id);
   return it != entries_.end() ? &it->second : nullptr;
 }
 
-EventSeriesCache::Entry& EventSeriesCache::Add(std::string key, api::Event event) {
-  while (entries_.size() >= kMaxEntries && !order_.empty()) {
-    entries_.erase(order_.front());
-    order_.pop_front();
-  }
-  order_.push_back(key);
-  Entry& entry = entries_[std::move(key)];
-  entry.event = std::move(event);
-  return entry;
+EventSeriesCache::Id EventSeriesCache::Add(std::string key, const api::Event& event) {
+  while (entries_.size() >= kMaxEntries) Remove(entries_.begin()->first);
+  Entry& entry = entries_.emplace_hint(entries_.end(), ++last_, Entry{})->second;
+  entry.key = std::move(key);
+  entry.name = event.metadata.name;
+  entry.note = event.note;
+  entry.time = event.event_time;
+  ids_.emplace(entry.key, last_);
+  return last_;
 }
 
-void EventSeriesCache::Remove(std::string_view key) { entries_.erase(std::string(key)); }
+void EventSeriesCache::BeginSeries(Entry& entry, api::Event same, const api::MicroTime& seen) {
+  entry.series = std::make_unique<api::Event>(std::move(same));
+  entry.series->metadata.name = entry.name;
+  entry.series->note = entry.note;
+  entry.series->event_time = entry.time;
+  entry.series->series = api::EventSeries{2, seen};
+}
 
-std::vector<std::string> EventSeriesCache::Keys() {
-  std::erase_if(order_, [&](const std::string& key) { return !entries_.contains(key); });
-  return {order_.begin(), order_.end()};
+void EventSeriesCache::Remove(Id id) {
+  const auto it = entries_.find(id);
+  if (it == entries_.end()) return;
+  ids_.erase(std::string_view(it->second.key));
+  entries_.erase(it);
+}
+
+std::vector<EventSeriesCache::Id> EventSeriesCache::Ids() const {
+  std::vector<Id> ids;
+  ids.reserve(entries_.size());
+  for (const auto& [id, entry] : entries_) ids.push_back(id);
+  return ids;
 }
 
 }  // namespace berth::kube

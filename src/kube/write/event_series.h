@@ -1,14 +1,18 @@
 // EventSeries: which events.k8s.io/v1 events are the same thing again.
 //
 // Equal are events of the same type, action, reason, reporter, regarding and related object,
-// versions of the objects included; the note does not count. Bounded: the oldest are forgotten.
+// versions of the objects included; the note does not count. Nearly all are seen once: of those
+// only what the key does not say is kept. Bounded: the oldest are forgotten.
 #pragma once
 
-#include <deque>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/events/event.h"
 
@@ -17,27 +21,37 @@ namespace berth::kube {
 class EventSeriesCache {
  public:
   static constexpr size_t kMaxEntries = 20'000;
+  using Id = uint64_t;  // grows; never used twice
 
   struct Entry {
-    api::Event event;
-    bool writing = false;  // a request about it is under way
-    bool changed = false;  // and became a series since
+    std::string key;
+    std::string name;
+    std::string note;
+    api::MicroTime time;
+    std::unique_ptr<api::Event> series;  // whole, from the second occurrence on
+    bool writing = false;                // a request about it is under way
+    bool changed = false;                // and became a series since
   };
 
   static std::string KeyOf(const api::Event& event);
 
-  // Null: unknown, or forgotten.
-  Entry* Find(std::string_view key);
-  // REQUIRES: the key is unknown. Stays where it is until it is forgotten.
-  Entry& Add(std::string key, api::Event event);
-  void Remove(std::string_view key);
+  // 0: unknown, or forgotten.
+  Id Find(std::string_view key) const;
+  // Null: forgotten.
+  Entry* Get(Id id);
+  // REQUIRES: the key is unknown. The first occurrence; stays where it is until it is forgotten.
+  Id Add(std::string key, const api::Event& event);
+  // The second one. `same` is equal to the first, which gives name, note and time.
+  static void BeginSeries(Entry& entry, api::Event same, const api::MicroTime& seen);
+  void Remove(Id id);
   // In the order they were added.
-  std::vector<std::string> Keys();
+  std::vector<Id> Ids() const;
   size_t Size() const { return entries_.size(); }
 
  private:
-  std::unordered_map<std::string, Entry> entries_;
-  std::deque<std::string> order_;  // may hold keys that were removed
+  std::map<Id, Entry> entries_;
+  boost::unordered_flat_map<std::string_view, Id> ids_;  // by the keys in entries_
+  Id last_ = 0;
 };
 
 }  // namespace berth::kube

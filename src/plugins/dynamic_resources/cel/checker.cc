@@ -1,9 +1,11 @@
 #include "plugins/dynamic_resources/cel/checker.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "plugins/dynamic_resources/cel/evaluator.h"
 #include "plugins/dynamic_resources/cel/functions.h"
 #include "plugins/dynamic_resources/cel/regex.h"
 
@@ -16,6 +18,7 @@ class Checker {
 
   CheckResult Run() {
     result_.type = substitution_.Apply(Visit(ast_.root));
+    if (result_.issues.empty()) result_.issues = std::move(literal_issues_);
     std::stable_sort(result_.issues.begin(), result_.issues.end(),
                      [](const Issue& a, const Issue& b) { return a.pos < b.pos; });
     return std::move(result_);
@@ -125,6 +128,33 @@ class Checker {
     return Report(node.pos, "undeclared reference to '" + node.text + "' (in container '')");
   }
 
+  // "google.protobuf.Duration" or "net.IP", which read like fields of something.
+  std::optional<Type> QualifiedType(Node& node) {
+    static const std::pair<std::string_view, Type> kTypes[] = {
+        {"google.protobuf.Duration", TypeKind::kDuration},
+        {"google.protobuf.Timestamp", TypeKind::kTimestamp},
+        {"net.IP", TypeKind::kAddress},
+        {"net.CIDR", TypeKind::kNetwork}};
+    if (node.kind != NodeKind::kSelect) return std::nullopt;
+    std::string name = node.text;
+    const Node* part = &At(node.args[0]);
+    for (; part->kind == NodeKind::kSelect; part = &At(part->args[0]))
+      name = part->text + "." + name;
+    if (part->kind != NodeKind::kIdent || InScope(part->text)) return std::nullopt;
+    name = part->text + "." + name;
+    for (const auto& [known, type] : kTypes) {
+      if (known != name) continue;
+      node.kind = NodeKind::kLiteral;
+      node.literal = Value::Type(known);
+      return Type::TypeOf(type);
+    }
+    return std::nullopt;
+  }
+  bool InScope(std::string_view name) const {
+    return std::any_of(scope_.begin(), scope_.end(),
+                       [&](const auto& variable) { return variable.first == name; });
+  }
+
   // A variable alive for the nodes visited until Pop.
   void Push(const std::string& name, Type type) {
     scope_.push_back({name, std::move(type)});
@@ -134,6 +164,7 @@ class Checker {
 
   // --- access
   Type Select(Node& node, bool make_optional) {
+    if (const std::optional<Type> type = QualifiedType(node)) return *type;
     Type operand = substitution_.Apply(Visit(node.args[0]));
     bool optional = make_optional;
     if (operand.kind == TypeKind::kOptional) {
@@ -264,7 +295,7 @@ class Checker {
     for (NodeId arg : node.args) types.push_back(substitution_.Apply(Visit(arg)));
     const Type result = Resolve(node, candidates, types);
     if (node.overloads.empty()) return NoOverload(node.pos, node.text, node.has_target, types);
-    CheckPattern(node);
+    CheckLiteral(node);
     return result;
   }
 
@@ -297,14 +328,17 @@ class Checker {
     return result;
   }
 
-  // A literal pattern must be a valid regular expression.
-  void CheckPattern(const Node& node) {
-    if (node.text != "matches") return;
-    const Node& pattern = At(node.args[1]);
-    if (pattern.kind != NodeKind::kLiteral || pattern.literal.kind() != Kind::kString) return;
-    if (!Regex::Compile(pattern.literal.Text())) {
-      Report(pattern.pos, "invalid matches argument");
-    }
+  // A literal pattern, duration or time must be a valid one.
+  void CheckLiteral(const Node& node) {
+    const bool pattern = node.text == "matches";
+    const bool time = !node.has_target && (node.text == "duration" || node.text == "timestamp");
+    if (!pattern && !time) return;
+    const Node& literal = At(node.args[pattern ? 1 : 0]);
+    if (literal.kind != NodeKind::kLiteral) return;
+    if (pattern && literal.literal.kind() != Kind::kString) return;
+    const bool valid = pattern ? Regex::Compile(literal.literal.Text()).has_value()
+                               : !EvaluateConstant(ast_, node, regexes_).IsError();
+    if (!valid) literal_issues_.push_back({literal.pos, "invalid " + node.text + " argument"});
   }
 
   // --- literals
@@ -318,10 +352,11 @@ class Checker {
     }
     const Type expected = substitution_.Apply(*common);
     const bool mixed = actual.IsDynamic() != expected.IsDynamic();
-    if (actual.kind != TypeKind::kError && (mixed || !substitution_.Assign(actual, expected))) {
-      Report(At(element).pos,
-             "expected type '" + TypeText(expected) + "' but found '" + TypeText(actual) + "'");
-    }
+    if (actual.kind == TypeKind::kError) return;
+    if (!mixed && substitution_.Assign(actual, expected)) return;
+    (mixed ? literal_issues_ : result_.issues)
+        .push_back({At(element).pos, "expected type '" + TypeText(expected) + "' but found '" +
+                                         TypeText(actual) + "'"});
   }
 
   Type ElementType(NodeId element, bool optional) {
@@ -461,6 +496,8 @@ class Checker {
   Substitution substitution_;
   const Node* mixed_list_ = nullptr;  // the arguments of format() need not be of one type
   std::vector<std::pair<std::string, Type>> scope_;
+  RegexCache regexes_;
+  std::vector<Issue> literal_issues_;  // of literals, told only when nothing else is wrong
   CheckResult result_;
 };
 

@@ -77,10 +77,19 @@ bool AppendText(CallContext& context, const Value& value, bool nested, int depth
       *out += '}';
       return true;
     }
+    case Kind::kDuration:
+      *out += nested ? fmt::format("duration(\"{}\")", DurationText(value)) : DurationText(value);
+      return true;
+    case Kind::kTimestamp:
+      *out +=
+          nested ? fmt::format("timestamp(\"{}\")", TimestampText(value)) : TimestampText(value);
+      return true;
     case Kind::kError:
     case Kind::kOptional:
     case Kind::kQuantity:
     case Kind::kSemver:
+    case Kind::kAddress:
+    case Kind::kNetwork:
       break;
   }
   *what = value.TypeName();

@@ -21,6 +21,8 @@ struct Table {
     AddLists(&overloads);
     AddKubernetes(&overloads);
     AddOptionals(&overloads);
+    AddTimes(&overloads);
+    AddAddresses(&overloads);
     for (const Overload& overload : overloads) by_name[overload.name].push_back(&overload);
   }
 };
@@ -55,10 +57,18 @@ bool AcceptsOne(const Type& type, const Value& value) {
       return value.kind() == Kind::kType;
     case TypeKind::kOptional:
       return value.kind() == Kind::kOptional;
+    case TypeKind::kDuration:
+      return value.kind() == Kind::kDuration;
+    case TypeKind::kTimestamp:
+      return value.kind() == Kind::kTimestamp;
     case TypeKind::kQuantity:
       return value.kind() == Kind::kQuantity;
     case TypeKind::kSemver:
       return value.kind() == Kind::kSemver;
+    case TypeKind::kAddress:
+      return value.kind() == Kind::kAddress;
+    case TypeKind::kNetwork:
+      return value.kind() == Kind::kNetwork;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,5 +54,11 @@ void AddFormat(std::vector<Overload>* table);
 void AddLists(std::vector<Overload>* table);
 void AddKubernetes(std::vector<Overload>* table);  // quantities and versions
 void AddOptionals(std::vector<Overload>* table);
+void AddTimes(std::vector<Overload>* table);
+void AddAddresses(std::vector<Overload>* table);
+
+// What string() makes of them. REQUIRES: the kind.
+std::string DurationText(const Value& duration);
+std::string TimestampText(const Value& timestamp);
 
 }  // namespace berth::plugins::dynamic_resources::cel

@@ -195,7 +195,8 @@ void AddLists(std::vector<Overload>* table) {
   for (const TypeKind kind : {kInt, kUint, kDouble}) {
     add("sum", true, {Type::ListOf(kind)}, kind, Sum);
   }
-  for (const TypeKind kind : {kInt, kUint, kDouble, kBool, kString, kBytes}) {
+  for (const TypeKind kind :
+       {kInt, kUint, kDouble, kBool, kDuration, kTimestamp, kString, kBytes}) {
     add("min", true, {Type::ListOf(kind)}, kind, Min);
     add("max", true, {Type::ListOf(kind)}, kind, Max);
     add("isSorted", true, {Type::ListOf(kind)}, kBool, IsSorted);

@@ -196,7 +196,9 @@ void AddOperators(std::vector<Overload>* table) {
   const std::pair<std::string_view, Function> orders[] = {
       {"_<_", Less}, {"_<=_", LessOrEqual}, {"_>_", Greater}, {"_>=_", GreaterOrEqual}};
   for (const auto& [name, f] : orders) {
-    for (const TypeKind kind : {kBool, kString, kBytes}) op(name, {kind, kind}, kBool, f);
+    for (const TypeKind kind : {kBool, kString, kBytes, kDuration, kTimestamp}) {
+      op(name, {kind, kind}, kBool, f);
+    }
     for (const TypeKind left : {kInt, kUint, kDouble}) {
       for (const TypeKind right : {kInt, kUint, kDouble}) op(name, {left, right}, kBool, f);
     }

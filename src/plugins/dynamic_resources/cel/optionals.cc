@@ -27,10 +27,16 @@ bool IsZero(const Value& value) {
       return value.AsMap().entries.empty();
     case Kind::kOptional:
       return !value.HasValue();
+    case Kind::kDuration:
+      return value.AsDuration().ns == 0;
+    case Kind::kTimestamp:
+      return value.AsTimestamp().at.IsZero();
     case Kind::kError:
     case Kind::kType:
     case Kind::kQuantity:
     case Kind::kSemver:
+    case Kind::kAddress:
+    case Kind::kNetwork:
       break;
   }
   return false;

@@ -222,6 +222,100 @@ TEST(Program, HasQuantitiesAndVersions) {
   Check(kRows);
 }
 
+TEST(Program, HasDurationsAndTimes) {
+  static constexpr Row kRows[] = {
+      {"lengths of time", "duration('90m') == duration('1h30m')", "true"},
+      {"their order", "duration('1ms') < duration('1s')", "true"},
+      {"their sum", "[duration('1h'), duration('-30m')].sum() == duration('30m')", "true"},
+      {"the sum of none", "duration('0s') == [duration('1h')].filter(d, false).sum()", "true"},
+      {"as text", "string(duration('90m')) == '5400s'", "true"},
+      {"as nanoseconds", "int(duration('1s')) == 1000000000", "true"},
+      {"their parts",
+       "duration('3723.5s').getHours() == 1 && duration('3723.5s').getMinutes() == "
+       "62 && duration('3723.5s').getMilliseconds() == 3723500",
+       "true"},
+      {"too long", "duration('2562047h') + duration('2562047h') == duration('1s')",
+       "error: integer overflow"},
+      {"no negation", "-duration('1s') == duration('-1s')",
+       "compile: compilation failed: ERROR: <input>:1:1: found no matching overload for '-_' "
+       "applied to '(duration)'\n | -duration('1s') == duration('-1s')\n | ^"},
+      {"a literal that is none", "duration('1d') == duration('24h')",
+       "compile: compilation failed: ERROR: <input>:1:10: invalid duration argument\n | "
+       "duration('1d') == duration('24h')\n | .........^"},
+      {"an attribute that is none", "duration(G.model) == duration('1s')",
+       "error: type conversion error from 'string' to 'google.protobuf.Duration'"},
+      {"times in zones",
+       "timestamp('2024-01-01T01:00:00+01:00') == timestamp('2024-01-01T00:00:00Z')", "true"},
+      {"a zone is kept as text",
+       "string(timestamp('2024-01-01T01:00:00.50+01:00')) == '2024-01-01T01:00:00.5+01:00'",
+       "true"},
+      {"time and duration",
+       "timestamp('2024-02-28T23:00:00Z') + duration('2h') == timestamp('2024-02-29T01:00:00Z')",
+       "true"},
+      {"the time between", "timestamp(90) - timestamp(0.0 < 1.0 ? 30 : 0) == duration('1m')",
+       "true"},
+      {"beyond the last year", "timestamp('9999-12-31T23:59:59Z') + duration('1s') == timestamp(0)",
+       "error: timestamp overflow"},
+      {"a date",
+       "timestamp('2024-02-29T23:30:00.25Z').getDate() == 29 && "
+       "timestamp('2024-02-29T23:30:00.25Z').getDayOfWeek() == 4 && "
+       "timestamp('2024-02-29T23:30:00.25Z').getDayOfYear() == 59 && "
+       "timestamp('2024-02-29T23:30:00.25Z').getMilliseconds() == 250",
+       "true"},
+      {"a date elsewhere",
+       "timestamp('2024-02-29T23:30:00Z').getMonth('+01:00') == 2 && "
+       "timestamp('2024-02-29T23:30:00Z').getHours('-00:30') == 23",
+       "true"},
+      {"a zone that is none", "timestamp(0).getHours('a:b') == 0",
+       "error: strconv.Atoi: parsing \"a\": invalid syntax"},
+      {"before 1970", "timestamp(-1).getSeconds() == 59 && timestamp(-1).getFullYear() == 1969",
+       "true"},
+      {"names of the types",
+       "type(timestamp(0)) == google.protobuf.Timestamp && "
+       "type(duration('1s')) != google.protobuf.Timestamp",
+       "true"},
+      {"in formatted text",
+       "'%s %s'.format([duration('1s'), [timestamp(0)]]) == '1s "
+       "[timestamp(\"1970-01-01T00:00:00Z\")]'",
+       "true"},
+  };
+  Check(kRows);
+}
+
+TEST(Program, HasAddresses) {
+  static constexpr Row kRows[] = {
+      {"an address", "ip('10.0.0.1').family() == 4 && ip('::1').isLoopback()", "true"},
+      {"two spellings of one", "ip('2001:DB8::0:1') == ip('2001:db8::1')", "true"},
+      {"one spelling is canonical", "ip.isCanonical('2001:DB8::1')", "false"},
+      {"is it one?", "isIP('10.0.0.1') && !isIP('10.0.0.0/8') && !isIP(G.model)", "true"},
+      {"as text", "string(ip('0:0::1')) == '::1' && string(cidr('10.0.0.1/8')) == '10.0.0.1/8'",
+       "true"},
+      {"an attribute that is none", "ip(G.model).family() == 4",
+       "error: IP Address \"a100\" parse error during conversion from string: "
+       "ParseAddr(\"a100\"): unable to parse IP"},
+      {"a network holds an address", "cidr('10.0.0.0/8').containsIP('10.1.2.3')", "true"},
+      {"given as one", "cidr('10.0.0.0/8').containsIP(ip('11.1.2.3'))", "false"},
+      {"a text that is none", "cidr('10.0.0.0/8').containsIP('x')", "error: no such overload"},
+      {"a network holds another",
+       "cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16') && "
+       "!cidr('10.1.0.0/16').containsCIDR(cidr('10.0.0.0/8'))",
+       "true"},
+      {"its parts",
+       "cidr('10.1.2.3/16').prefixLength() == 16 && cidr('10.1.2.3/16').masked().ip() "
+       "== ip('10.1.0.0')",
+       "true"},
+      {"is it a network?", "isCIDR('10.0.0.0/8') && !isCIDR('10.0.0.0/33')", "true"},
+      {"a stranger", "dyn(ip('10.0.0.1')) == dyn('10.0.0.1')", "error: no such overload"},
+      {"the name of the type", "type(ip('::')) == net.IP && type(cidr('::/0')) == net.CIDR",
+       "true"},
+      {"no order", "ip('10.0.0.1') < ip('10.0.0.2')",
+       "compile: compilation failed: ERROR: <input>:1:16: found no matching overload for '_<_' "
+       "applied to '(net.IP, net.IP)'\n | ip('10.0.0.1') < ip('10.0.0.2')\n | "
+       "...............^"},
+  };
+  Check(kRows);
+}
+
 TEST(Program, HasMacrosOptionalsAndLists) {
   static constexpr Row kRows[] = {
       {"map, filter and friends",

@@ -5,12 +5,12 @@
 namespace berth::plugins::dynamic_resources::cel {
 namespace {
 
-std::string Text(const Type& type, const char* any) {
+std::string Text(const Type& type, bool full) {
   const auto with = [&](std::string name) {
     name += '(';
     for (size_t i = 0; i < type.params.size(); ++i) {
       if (i > 0) name += ", ";
-      name += Text(type.params[i], any);
+      name += Text(type.params[i], full);
     }
     return name + ')';
   };
@@ -18,7 +18,7 @@ std::string Text(const Type& type, const char* any) {
     case TypeKind::kDyn:
       return "dyn";
     case TypeKind::kAny:
-      return any;
+      return full ? "google.protobuf.Any" : "any";
     case TypeKind::kError:
       return "!error!";
     case TypeKind::kNull:
@@ -43,10 +43,18 @@ std::string Text(const Type& type, const char* any) {
       return type.params.empty() ? "type" : with("type");
     case TypeKind::kOptional:
       return with("optional_type");
+    case TypeKind::kDuration:
+      return full ? "google.protobuf.Duration" : "duration";
+    case TypeKind::kTimestamp:
+      return full ? "google.protobuf.Timestamp" : "timestamp";
     case TypeKind::kQuantity:
       return "kubernetes.Quantity";
     case TypeKind::kSemver:
       return "kubernetes.Semver";
+    case TypeKind::kAddress:
+      return "net.IP";
+    case TypeKind::kNetwork:
+      return "net.CIDR";
     case TypeKind::kDevice:
       return "kubernetes.DRADevice";
     case TypeKind::kVariable:
@@ -57,14 +65,25 @@ std::string Text(const Type& type, const char* any) {
 
 // Null stands in for objects, not for plain values.
 bool TakesNull(const Type& type) {
-  return type.kind == TypeKind::kQuantity || type.kind == TypeKind::kSemver ||
-         type.kind == TypeKind::kDevice || type.kind == TypeKind::kNull;
+  switch (type.kind) {
+    case TypeKind::kNull:
+    case TypeKind::kDuration:
+    case TypeKind::kTimestamp:
+    case TypeKind::kQuantity:
+    case TypeKind::kSemver:
+    case TypeKind::kAddress:
+    case TypeKind::kNetwork:
+    case TypeKind::kDevice:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
 
-std::string TypeText(const Type& type) { return Text(type, "any"); }
-std::string FullTypeText(const Type& type) { return Text(type, "google.protobuf.Any"); }
+std::string TypeText(const Type& type) { return Text(type, false); }
+std::string FullTypeText(const Type& type) { return Text(type, true); }
 
 const Type* Substitution::Bound(int variable) const {
   const std::optional<Type>& bound = bound_[static_cast<size_t>(variable)];

@@ -24,8 +24,12 @@ enum class TypeKind : uint8_t {
   kMap,
   kType,
   kOptional,
+  kDuration,
+  kTimestamp,
   kQuantity,
   kSemver,
+  kAddress,
+  kNetwork,
   kDevice,
   kVariable,  // of a generic function, or not yet known
 };
@@ -58,7 +62,7 @@ struct Type {
 
 // As in messages about overloads: "list(int)", "any".
 std::string TypeText(const Type& type);
-// The same with the long name of "any".
+// The same with the long names of protobuf's types.
 std::string FullTypeText(const Type& type);
 
 // What is known about type variables while one expression is checked.

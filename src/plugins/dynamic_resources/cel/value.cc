@@ -46,6 +46,19 @@ Value CompareNumbers(const Value& a, const Value& b) {
   }
 }
 
+// Kubernetes' own types do, everything else is merely unequal to what is of another type.
+bool RefusesStrangers(Kind kind) {
+  switch (kind) {
+    case Kind::kQuantity:
+    case Kind::kSemver:
+    case Kind::kAddress:
+    case Kind::kNetwork:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool EqualNumbers(const Value& a, const Value& b) {
   const Value order = CompareNumbers(a, b);
   return !order.IsError() && order.AsInt() == 0;
@@ -115,47 +128,32 @@ Value Value::BorrowedString(std::string_view text) {
   v.text_ = text;
   return v;
 }
-Value Value::FromList(List list) {
-  Value v;
-  v.kind_ = Kind::kList;
-  v.ref_ = std::make_shared<const List>(std::move(list));
-  return v;
-}
-Value Value::FromMap(Map map) {
-  Value v;
-  v.kind_ = Kind::kMap;
-  v.ref_ = std::make_shared<const Map>(std::move(map));
-  return v;
-}
+Value Value::FromList(List list) { return Shared(Kind::kList, std::move(list)); }
+Value Value::FromMap(Map map) { return Shared(Kind::kMap, std::move(map)); }
 Value Value::Type(std::string_view static_name) {
   Value v;
   v.kind_ = Kind::kType;
   v.text_ = static_name;
   return v;
 }
-Value Value::Some(Value value) {
-  Value v;
-  v.kind_ = Kind::kOptional;
-  v.ref_ = std::make_shared<const Value>(std::move(value));
-  return v;
-}
+Value Value::Some(Value value) { return Shared(Kind::kOptional, std::move(value)); }
 Value Value::None() {
   Value v;
   v.kind_ = Kind::kOptional;
   return v;
 }
+Value Value::FromDuration(api::Duration duration) {
+  Value v = Int(duration.ns);
+  v.kind_ = Kind::kDuration;
+  return v;
+}
+Value Value::FromTimestamp(Timestamp time) { return Shared(Kind::kTimestamp, time); }
 Value Value::FromQuantity(api::Quantity quantity) {
-  Value v;
-  v.kind_ = Kind::kQuantity;
-  v.ref_ = std::make_shared<const api::Quantity>(std::move(quantity));
-  return v;
+  return Shared(Kind::kQuantity, std::move(quantity));
 }
-Value Value::FromSemver(Semver version) {
-  Value v;
-  v.kind_ = Kind::kSemver;
-  v.ref_ = std::make_shared<const Semver>(std::move(version));
-  return v;
-}
+Value Value::FromSemver(Semver version) { return Shared(Kind::kSemver, std::move(version)); }
+Value Value::FromAddress(const Address& address) { return Shared(Kind::kAddress, address); }
+Value Value::FromNetwork(const Network& network) { return Shared(Kind::kNetwork, network); }
 
 std::string_view Value::TypeName() const {
   switch (kind_) {
@@ -183,10 +181,18 @@ std::string_view Value::TypeName() const {
       return "type";
     case Kind::kOptional:
       return "optional_type";
+    case Kind::kDuration:
+      return "google.protobuf.Duration";
+    case Kind::kTimestamp:
+      return "google.protobuf.Timestamp";
     case Kind::kQuantity:
       return "kubernetes.Quantity";
     case Kind::kSemver:
       return "kubernetes.Semver";
+    case Kind::kAddress:
+      return "net.IP";
+    case Kind::kNetwork:
+      return "net.CIDR";
   }
   return "";
 }
@@ -212,9 +218,7 @@ Value Equal(const Value& a, const Value& b, Budget& budget) {
   if (a.IsNumber() && b.IsNumber()) return Value::Bool(EqualNumbers(a, b));
   if (a.kind() == Kind::kNull || b.kind() == Kind::kNull) return Value::Bool(a.kind() == b.kind());
   if (a.kind() != b.kind()) {
-    // A quantity or version refuses strangers, everything else is merely unequal to them.
-    const bool strict = a.kind() == Kind::kQuantity || a.kind() == Kind::kSemver;
-    return strict ? Value::NoSuchOverload() : Value::Bool(false);
+    return RefusesStrangers(a.kind()) ? Value::NoSuchOverload() : Value::Bool(false);
   }
   switch (a.kind()) {
     case Kind::kBool:
@@ -230,10 +234,18 @@ Value Equal(const Value& a, const Value& b, Budget& budget) {
     case Kind::kOptional:
       if (!a.HasValue() || !b.HasValue()) return Value::Bool(a.HasValue() == b.HasValue());
       return Equal(a.Inner(), b.Inner(), budget);
+    case Kind::kDuration:
+      return Value::Bool(a.AsDuration() == b.AsDuration());
+    case Kind::kTimestamp:
+      return Value::Bool(a.AsTimestamp().at == b.AsTimestamp().at);
     case Kind::kQuantity:
       return Value::Bool(a.AsQuantity() == b.AsQuantity());
     case Kind::kSemver:
       return Value::Bool(a.AsSemver().Compare(b.AsSemver()) == 0);
+    case Kind::kAddress:
+      return Value::Bool(a.AsAddress() == b.AsAddress());
+    case Kind::kNetwork:
+      return Value::Bool(a.AsNetwork() == b.AsNetwork());
     case Kind::kError:
     case Kind::kNull:
     case Kind::kInt:
@@ -253,6 +265,10 @@ Value Compare(const Value& a, const Value& b) {
     return Value::Int(Sign(a.Text().compare(b.Text()), 0));
   }
   if (a.kind() == Kind::kBool) return Value::Int(Sign(a.AsBool(), b.AsBool()));
+  if (a.kind() == Kind::kDuration) return Value::Int(Sign(a.AsDuration(), b.AsDuration()));
+  if (a.kind() == Kind::kTimestamp) {
+    return Value::Int(Sign(a.AsTimestamp().at, b.AsTimestamp().at));
+  }
   return Value::NoSuchOverload();
 }
 

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "api/quantity.h"
+#include "api/time.h"
+#include "plugins/dynamic_resources/cel/address.h"
 #include "plugins/dynamic_resources/cel/semver.h"
 
 namespace berth::plugins::dynamic_resources::cel {
@@ -30,8 +32,18 @@ enum class Kind : uint8_t {
   kMap,
   kType,
   kOptional,
+  kDuration,
+  kTimestamp,
   kQuantity,
   kSemver,
+  kAddress,
+  kNetwork,
+};
+
+// A point in time and the zone it was written in, in seconds east of UTC.
+struct Timestamp {
+  api::Instant at;
+  int offset = 0;
 };
 
 class Value;
@@ -75,8 +87,12 @@ class Value {
   static Value Type(std::string_view static_name);
   static Value Some(Value value);
   static Value None();
+  static Value FromDuration(api::Duration duration);
+  static Value FromTimestamp(Timestamp time);
   static Value FromQuantity(api::Quantity quantity);
   static Value FromSemver(Semver version);
+  static Value FromAddress(const Address& address);
+  static Value FromNetwork(const Network& network);
   static Value Error(std::string message);
   static Value NoSuchOverload() { return Error("no such overload"); }
 
@@ -94,18 +110,33 @@ class Value {
   uint64_t AsUint() const { return uint_; }
   double AsDouble() const { return double_; }
   std::string_view Text() const { return text_; }  // string, bytes, type name, error message
-  const List& AsList() const { return *static_cast<const List*>(ref_.get()); }
-  const Map& AsMap() const { return *static_cast<const Map*>(ref_.get()); }
+  const List& AsList() const { return As<List>(); }
+  const Map& AsMap() const { return As<Map>(); }
   bool HasValue() const { return ref_ != nullptr; }
-  const Value& Inner() const { return *static_cast<const Value*>(ref_.get()); }
-  const api::Quantity& AsQuantity() const { return *static_cast<const api::Quantity*>(ref_.get()); }
-  const Semver& AsSemver() const { return *static_cast<const Semver*>(ref_.get()); }
+  const Value& Inner() const { return As<Value>(); }
+  api::Duration AsDuration() const { return {int_}; }
+  const Timestamp& AsTimestamp() const { return As<Timestamp>(); }
+  const api::Quantity& AsQuantity() const { return As<api::Quantity>(); }
+  const Semver& AsSemver() const { return As<Semver>(); }
+  const Address& AsAddress() const { return As<Address>(); }
+  const Network& AsNetwork() const { return As<Network>(); }
 
   // CEL's name of the value's type, e.g. "int" or "kubernetes.Quantity".
   std::string_view TypeName() const;
 
  private:
   static Value OfText(Kind kind, std::string text);
+  template <class T>
+  static Value Shared(Kind kind, T value) {
+    Value v;
+    v.kind_ = kind;
+    v.ref_ = std::make_shared<const T>(std::move(value));
+    return v;
+  }
+  template <class T>
+  const T& As() const {
+    return *static_cast<const T*>(ref_.get());
+  }
 
   Kind kind_ = Kind::kNull;
   union {

@@ -199,6 +199,8 @@ EffectId Engine::Impl::Emit(EffectAction action) {
 }
 
 void Engine::Impl::EmitAwaited(EffectAction action, Awaited awaited) {
+  awaited.extender = std::holds_alternative<CallExtender>(action);
+  awaited_extenders_ += awaited.extender ? 1 : 0;
   const EffectId id = Emit(std::move(action));
   awaited_.emplace(id, std::move(awaited));
 }
@@ -209,6 +211,7 @@ void Engine::Impl::Complete(EffectResult result) {
   ++changes_;
   const Awaited awaited = std::move(it->second);
   awaited_.erase(it);
+  awaited_extenders_ -= awaited.extender ? 1 : 0;
   switch (awaited.what) {
     case Awaited::For::kBinding:
       if (Binding* binding = FindBinding(awaited.uid)) BindingResult(*binding, std::move(result));
@@ -352,6 +355,9 @@ const framework::Cycle& Engine::CycleOf(size_t profile) const {
 const std::vector<config::Extender>& Engine::Extenders() const { return impl_->extenders_.All(); }
 size_t Engine::AssumedPods() const { return impl_->AssumedPods(); }
 size_t Engine::AwaitedEffects() const { return impl_->awaited_.size(); }
+size_t Engine::AwaitedRequests() const {
+  return impl_->awaited_.size() - impl_->awaited_extenders_;
+}
 size_t Engine::BindingPods() const { return impl_->bindings_.size(); }
 explain::Source Engine::Explaining() { return impl_->Explaining(); }
 std::string_view Engine::WhereIs(std::string_view pod_uid) const { return impl_->WhereIs(pod_uid); }

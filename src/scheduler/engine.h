@@ -127,8 +127,10 @@ class Engine {
   size_t AssumedPods() const;
   // Pods between the scheduling cycle and the result of their binding.
   size_t BindingPods() const;
-  // Effects whose results the engine waits for.
+  // Effects whose results the engine waits for, and those of them that are for the API server and
+  // not for an extender.
   size_t AwaitedEffects() const;
+  size_t AwaitedRequests() const;
   // By number, in the order of the configuration; its cycle has the plugins and what they were
   // asked.
   size_t ProfileCount() const;

@@ -150,6 +150,7 @@ TEST_F(EngineExtendersTest, FiltersOneAfterTheOtherIgnorableOnesLast) {
   EXPECT_THAT(Run(), ElementsAre("lenient filter p [c]"));
   Error("lenient", "it is down");
   EXPECT_THAT(Run(), ElementsAre("bind p to c"));
+  EXPECT_EQ(engine_->AwaitedRequests(), 1u);
 }
 
 TEST_F(EngineExtendersTest, WhatHappensMeanwhileIsTakenUpAfterwards) {
@@ -268,6 +269,8 @@ TEST_F(EngineExtendersTest, BindsInPlaceOfTheBindPlugin) {
   Put(Node("a"));
   Put(Pod("p"));
   EXPECT_THAT(Run(), ElementsAre("x bind p [a]"));
+  EXPECT_EQ(engine_->AwaitedEffects(), 1u);
+  EXPECT_EQ(engine_->AwaitedRequests(), 0u) << "an extender is asked, not the API server";
   Say("x", {});
   EXPECT_THAT(Run(), ElementsAre("event p: Successfully assigned ns/p to a"));
   Put(Pod("q"));

@@ -166,7 +166,8 @@ struct Awaited {
   For what = For::kBinding;
   std::string uid;  // of the binding pod, or of the pod to activate when the effect fails
   uint64_t preemption = 0;
-  size_t victim = 0;  // or the extender
+  size_t victim = 0;      // or the extender
+  bool extender = false;  // is asked, not the API server
 };
 
 class Engine::Impl final : public queue::QueueHost {
@@ -371,6 +372,7 @@ class Engine::Impl final : public queue::QueueHost {
   EffectId next_effect_ = 1;
   std::vector<Effect> effects_;
   boost::unordered_flat_map<EffectId, Awaited> awaited_;
+  size_t awaited_extenders_ = 0;  // of them
 };
 
 }  // namespace berth::scheduler

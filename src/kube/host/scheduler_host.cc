@@ -16,8 +16,9 @@
 namespace berth::kube {
 namespace {
 
-// No more cycles while so many effects are on their way: what the API server has not even been
-// asked for costs memory, and a pod is better placed later, with more known.
+// No more cycles while so many requests are on their way: what the API server has not even been
+// asked for costs memory, and a pod is better placed later, with more known. Calls of extenders do
+// not count: one that hangs must not hold up pods that it has no say in.
 constexpr size_t kMaxAwaited = 1000;
 // How many cycles run before results and watch events get their turn, and effects are sent off.
 constexpr int kCyclesPerTurn = 16;
@@ -188,7 +189,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   // False: no pod is left that could be tried now.
   bool RunCycles() {
     for (int i = 0; i < kCyclesPerTurn; ++i) {
-      if (engine_->AwaitedEffects() >= kMaxAwaited) return false;  // their results wake us
+      if (engine_->AwaitedRequests() >= kMaxAwaited) return false;  // their results wake us
       if (!engine_->Step()) return false;
     }
     return true;

@@ -1,22 +1,15 @@
 // The server over a real socket, with real TLS.
 #include "server/server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/ssl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <future>
 #include <thread>
 
-#include "server/auth/test_certificates.h"
-#include "server/http/tls.h"
+#include "server/server_testing.h"
 
 namespace berth::server {
 namespace {
@@ -26,48 +19,21 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 // A blocking client. What it says is what it got; "" after an error.
-class Client {
+class Client : public TestConnection {
  public:
-  explicit Client(int port) {
-    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  }
-  ~Client() {
-    SSL_free(ssl_);
-    SSL_CTX_free(context_);
-    close(fd_);
-  }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
+  using TestConnection::TestConnection;
 
-  bool Connected() const { return connected_; }
-  SSL_CTX* Context() {
-    if (context_ == nullptr) context_ = SSL_CTX_new(TLS_client_method());
-    return context_;
-  }
-  bool Handshake(const char* name = nullptr) {
-    ssl_ = SSL_new(Context());
-    if (name != nullptr) SSL_set_tlsext_host_name(ssl_, name);
-    SSL_set_fd(ssl_, fd_);
-    return SSL_connect(ssl_) == 1;
-  }
-  SSL* Ssl() { return ssl_; }
   std::string CommonName() {
     char text[256] = "";
-    X509* cert = SSL_get0_peer_certificate(ssl_);
+    X509* cert = SSL_get0_peer_certificate(Ssl());
     X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, text, sizeof text);
     return text;
   }
 
   // One request and its response, on the same connection again and again.
   std::string Ask(const std::string& request, bool head = false) {
-    if (SSL_write(ssl_, request.data(), static_cast<int>(request.size())) <= 0) return "";
+    if (!Send(request)) return "";
     std::string got;
-    char buffer[4096];
     while (true) {
       const size_t end = got.find("\r\n\r\n");
       if (end != std::string::npos) {
@@ -76,92 +42,36 @@ class Client {
             at < end ? std::stoul(got.substr(at + 16)) : std::string::npos - end - 4;
         if (head || got.size() >= end + 4 + size) return got;
       }
-      const int n = SSL_read(ssl_, buffer, sizeof buffer);
-      if (n <= 0) return got;
-      got.append(buffer, static_cast<size_t>(n));
+      if (!Receive(&got)) return got;
     }
   }
   // Everything that comes until the server closes the connection.
   std::string AskAll(const std::string& request) {
-    if (SSL_write(ssl_, request.data(), static_cast<int>(request.size())) <= 0) return "";
+    if (!Send(request)) return "";
     std::string got;
-    char buffer[4096];
-    for (int n; (n = SSL_read(ssl_, buffer, sizeof buffer)) > 0;) {
-      got.append(buffer, static_cast<size_t>(n));
+    while (Receive(&got)) {
     }
     return got;
   }
   std::string Get(const std::string& path, const std::string& headers = "") {
     return Ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
   }
-  std::string PlainAsk(const std::string& request) {
-    send(fd_, request.data(), request.size(), MSG_NOSIGNAL);
-    std::string got;
-    char buffer[4096];
-    for (ssize_t n; (n = recv(fd_, buffer, sizeof buffer, 0)) > 0;) {
-      got.append(buffer, static_cast<size_t>(n));
-    }
-    return got;
-  }
   // True: the server has closed the connection.
   bool Closed() {
     char byte;
-    return SSL_read(ssl_, &byte, 1) <= 0;
+    return SSL_read(Ssl(), &byte, 1) <= 0;
   }
-
- private:
-  int fd_ = -1;
-  bool connected_ = false;
-  SSL_CTX* context_ = nullptr;
-  SSL* ssl_ = nullptr;
 };
 
-// Making one takes a while: most tests share it.
-const CertificatePem& SharedCertificate() {
-  static const CertificatePem pem = *MakeSelfSigned("shared", {"localhost"}, {"127.0.0.1"});
-  return pem;
-}
-
-class ServerTest : public testing::Test {
+class ServerTest : public ServerFixture {
  protected:
   ServerTest() {
-    options_.serving.bind_address = "127.0.0.1";
-    options_.serving.any_port = true;
-    options_.endpoints.metrics = &registry_;
     options_.endpoints.readyz = {{"shutdown", [] { return Result<void>(); }}};
-    directory_ = std::filesystem::temp_directory_path() /
-                 ("berth-server-" + std::to_string(getpid()) + "-" +
-                  testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(directory_);
-    options_.serving.cert_file = Write("shared.crt", SharedCertificate().cert);
-    options_.serving.key_file = Write("shared.key", SharedCertificate().key);
   }
-  ~ServerTest() override {
-    server_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-
   void UseNoFiles() {
     options_.serving.cert_file.clear();
     options_.serving.key_file.clear();
   }
-  void Start() {
-    auto server = Server::Make(options_);
-    ASSERT_TRUE(server) << server.error().Message();
-    server_ = std::move(*server);
-    server_->Start();
-  }
-  std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = directory_ / name;
-    std::ofstream(path) << text;
-    return path;
-  }
-
-  Registry registry_;
-  ServerOptions options_;
-  std::unique_ptr<Server> server_;
-  std::filesystem::path directory_;
 };
 
 TEST_F(ServerTest, HealthzOverTlsAgainAndAgain) {
@@ -360,17 +270,7 @@ TEST_F(ServerTest, ClientCertificatesSpeakForTheirUser) {
   Start();
   const auto ask = [&](const TestAuthority& by, const char* group) {
     Client client(server_->Port());
-    const auto issued = by.IssuePair("jane", {group});
-    BIO* cert = BIO_new_mem_buf(issued.cert_pem.data(), -1);
-    BIO* key = BIO_new_mem_buf(issued.key_pem.data(), -1);
-    X509* x509 = PEM_read_bio_X509(cert, nullptr, nullptr, nullptr);
-    EVP_PKEY* pkey = PEM_read_bio_PrivateKey(key, nullptr, nullptr, nullptr);
-    SSL_CTX_use_certificate(client.Context(), x509);
-    SSL_CTX_use_PrivateKey(client.Context(), pkey);
-    X509_free(x509);
-    EVP_PKEY_free(pkey);
-    BIO_free(cert);
-    BIO_free(key);
+    client.BeJane(by, group);
     EXPECT_TRUE(client.Handshake());
     return client.Get("/configz");
   };

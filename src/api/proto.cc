@@ -1,7 +1,9 @@
 #include "api/proto.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,19 +15,6 @@
 #include "api/protozero.h"
 
 namespace berth::api {
-
-std::string_view MapEntryKey(std::string_view entry) {
-  std::string_view key;
-  protozero::pbf_reader reader(entry);
-  while (reader.next()) {
-    if (reader.tag() == 1) {
-      key = reader.get_view();
-    } else {
-      reader.skip();
-    }
-  }
-  return key;
-}
 
 namespace {
 
@@ -56,6 +45,95 @@ T ToInstant(int64_t seconds, int64_t nanos) {
   return time;
 }
 
+// The fields of a message, one after the other. As protozero's reader, and throws what it throws,
+// but small enough to become part of its callers: most of a decoder's work is here.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+
+  // To the next field, whose value is to be read or skipped. False: there is none.
+  bool Next() {
+    if (at_ == end_) return false;
+    const auto head = static_cast<uint32_t>(Varint());
+    tag_ = head >> 3;
+    wire_type_ = static_cast<pbf_wire_type>(head & 7);
+    if (tag_ == 0 || (tag_ >= 19'000 && tag_ <= 19'999)) throw protozero::invalid_tag_exception();
+    constexpr uint32_t kKnown = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5;
+    if ((kKnown >> (head & 7) & 1) == 0) throw protozero::unknown_pbf_wire_type_exception();
+    return true;
+  }
+  uint32_t Tag() const { return tag_; }
+  pbf_wire_type WireType() const { return wire_type_; }
+
+  std::string_view View() {
+    Require(pbf_wire_type::length_delimited);
+    const auto size = static_cast<uint32_t>(Varint());
+    return {Advance(size), size};
+  }
+  int64_t Int() {
+    Require(pbf_wire_type::varint);
+    return static_cast<int64_t>(Varint());
+  }
+  double Double() {
+    Require(pbf_wire_type::fixed64);
+    double value = 0;
+    std::memcpy(&value, Advance(sizeof value), sizeof value);
+    return value;
+  }
+  void Skip() {
+    switch (wire_type_) {
+      case pbf_wire_type::varint:
+        Varint();
+        break;
+      case pbf_wire_type::fixed64:
+        Advance(8);
+        break;
+      case pbf_wire_type::fixed32:
+        Advance(4);
+        break;
+      default:
+        View();
+    }
+  }
+  // Of packed numbers: the next one, while there is one.
+  bool AtEnd() const { return at_ == end_; }
+  uint64_t Varint() {
+    if (at_ != end_ && static_cast<uint8_t>(*at_) < 0x80) return static_cast<uint8_t>(*at_++);
+    return protozero::decode_varint(&at_, end_);
+  }
+
+ private:
+  void Require(pbf_wire_type type) const {
+    if (wire_type_ != type) ThrowWireTypeError();
+  }
+  const char* Advance(size_t size) {
+    if (size > static_cast<size_t>(end_ - at_)) throw protozero::end_of_buffer_exception();
+    return std::exchange(at_, at_ + size);
+  }
+
+  const char* at_;
+  const char* end_;
+  uint32_t tag_ = 0;
+  pbf_wire_type wire_type_ = pbf_wire_type::unknown;
+};
+
+}  // namespace
+
+std::string_view MapEntryKey(std::string_view entry) {
+  std::string_view key;
+  FieldReader reader(entry);
+  while (reader.Next()) {
+    if (reader.Tag() == 1) {
+      key = reader.View();
+    } else {
+      reader.Skip();
+    }
+  }
+  return key;
+}
+
+namespace {
+
 class Decoder {
  public:
   void Message(const TypeInfo& type, void* value, std::string_view bytes);
@@ -63,38 +141,38 @@ class Decoder {
   // The path of the field that was being read when an exception came.
   std::string Path() const {
     std::string path;
-    for (const FieldInfo* field : path_) {
-      if (field->name.empty()) continue;
+    for (auto field = path_.rbegin(); field != path_.rend(); ++field) {
+      if ((*field)->name.empty()) continue;
       if (!path.empty()) path += '.';
-      path += field->name;
+      path += (*field)->name;
     }
     return path;
   }
 
  private:
-  void Value(const TypeInfo& type, void* value, pbf_reader& reader);
-  void List(const TypeInfo& type, void* value, pbf_reader& reader);
+  void Value(const TypeInfo& type, void* value, FieldReader& reader);
+  void List(const TypeInfo& type, void* value, FieldReader& reader);
   // False if the entry came out of order, so that the map must be built by SortedMap.
   bool MapEntry(const TypeInfo& type, void* value, std::string_view entry);
   void SortedMap(const FieldInfo& field, void* value, std::string_view message);
 
-  boost::container::small_vector<const FieldInfo*, 16> path_;
+  boost::container::small_vector<const FieldInfo*, 16> path_;  // innermost first, of an exception
 };
 
 // How many fields in a row, from the reader's on, have its number.
-size_t RunLength(pbf_reader reader) {
-  const auto tag = reader.tag();
+size_t RunLength(FieldReader reader) {
+  const uint32_t tag = reader.Tag();
   size_t length = 0;
   do {
     ++length;
-    reader.skip();
-  } while (reader.next() && reader.tag() == tag);
+    reader.Skip();
+  } while (reader.Next() && reader.Tag() == tag);
   return length;
 }
 
 // Gives an empty list or map the room that its entries need. Every entry fills it, so that no entry
 // is counted twice.
-void MakeRoom(const TypeInfo& type, void* value, const pbf_reader& reader) {
+void MakeRoom(const TypeInfo& type, void* value, const FieldReader& reader) {
   if (type.kind == Kind::kMap) {
     if (type.map->size(value) == 0) type.map->reserve(value, RunLength(reader));
     return;
@@ -108,28 +186,36 @@ void MakeRoom(const TypeInfo& type, void* value, const pbf_reader& reader) {
 
 void Decoder::Message(const TypeInfo& type, void* value, std::string_view bytes) {
   std::vector<const FieldInfo*> sorted;  // maps that were read as a whole
-  pbf_reader reader(bytes);
-  while (reader.next()) {
-    const FieldInfo* field = type.FindNumber(reader.tag());
-    if (!field) {
-      reader.skip();
-      continue;
-    }
-    void* member = static_cast<char*>(value) + field->offset;
-    path_.push_back(field);
-    const Kind kind = field->type->kind;
-    if (kind == Kind::kMap || kind == Kind::kList) MakeRoom(*field->type, member, reader);
-    if (kind != Kind::kMap) {
-      Value(*field->type, member, reader);
-    } else {
-      const std::string_view entry = reader.get_view();
+  FieldReader reader(bytes);
+  const FieldInfo* field = nullptr;
+  try {
+    for (; reader.Next(); field = nullptr) {
+      field = type.FindNumber(reader.Tag());
+      if (!field) {
+        reader.Skip();
+        continue;
+      }
+      void* member = static_cast<char*>(value) + field->offset;
+      const Kind kind = field->type->kind;
+      if (kind == Kind::kString) {
+        static_cast<std::string*>(member)->assign(reader.View());
+        continue;
+      }
+      if (kind == Kind::kMap || kind == Kind::kList) MakeRoom(*field->type, member, reader);
+      if (kind != Kind::kMap) {
+        Value(*field->type, member, reader);
+        continue;
+      }
+      const std::string_view entry = reader.View();
       if (std::find(sorted.begin(), sorted.end(), field) == sorted.end() &&
           !MapEntry(*field->type, member, entry)) {
         SortedMap(*field, member, bytes);
         sorted.push_back(field);
       }
     }
-    path_.pop_back();
+  } catch (...) {
+    if (field) path_.push_back(field);
+    throw;
   }
 }
 
@@ -138,12 +224,12 @@ bool Decoder::MapEntry(const TypeInfo& type, void* value, std::string_view entry
   const size_t size = type.map->size(value);
   if (size > 0 && key <= type.map->at(value, size - 1).first) return false;
   void* slot = type.map->append(value, key);
-  pbf_reader reader(entry);
-  while (reader.next()) {
-    if (reader.tag() == 2) {
+  FieldReader reader(entry);
+  while (reader.Next()) {
+    if (reader.Tag() == 2) {
       Value(*type.element, slot, reader);
     } else {
-      reader.skip();
+      reader.Skip();
     }
   }
   return true;
@@ -151,9 +237,13 @@ bool Decoder::MapEntry(const TypeInfo& type, void* value, std::string_view entry
 
 void Decoder::SortedMap(const FieldInfo& field, void* value, std::string_view message) {
   std::vector<std::pair<std::string_view, std::string_view>> entries;
-  pbf_reader reader(message);
-  while (reader.next(field.number)) {
-    const std::string_view entry = reader.get_view();
+  FieldReader reader(message);
+  while (reader.Next()) {
+    if (reader.Tag() != field.number) {
+      reader.Skip();
+      continue;
+    }
+    const std::string_view entry = reader.View();
     entries.emplace_back(MapEntryKey(entry), entry);
   }
   std::stable_sort(entries.begin(), entries.end(),
@@ -165,13 +255,14 @@ void Decoder::SortedMap(const FieldInfo& field, void* value, std::string_view me
   }
 }
 
-void Decoder::List(const TypeInfo& type, void* value, pbf_reader& reader) {
+void Decoder::List(const TypeInfo& type, void* value, FieldReader& reader) {
   const Kind element = type.element->kind;
   const bool number = element == Kind::kInt32 || element == Kind::kInt64;
-  if (!number || reader.wire_type() != pbf_wire_type::length_delimited) {
+  if (!number || reader.WireType() != pbf_wire_type::length_delimited) {
     return Value(*type.element, type.list->append(value), reader);
   }
-  for (int64_t item : reader.get_packed_int64()) {
+  for (FieldReader packed(reader.View()); !packed.AtEnd();) {
+    const auto item = static_cast<int64_t>(packed.Varint());
     void* slot = type.list->append(value);
     if (element == Kind::kInt32) {
       *static_cast<int32_t*>(slot) = static_cast<int32_t>(item);
@@ -183,13 +274,13 @@ void Decoder::List(const TypeInfo& type, void* value, pbf_reader& reader) {
 
 Quantity ReadQuantity(std::string_view bytes) {
   Quantity value;
-  pbf_reader reader(bytes);
-  while (reader.next()) {
-    if (reader.tag() != 1) {
-      reader.skip();
+  FieldReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.Tag() != 1) {
+      reader.Skip();
       continue;
     }
-    const std::string_view text = reader.get_view();
+    const std::string_view text = reader.View();
     auto parsed = Quantity::Parse(text);
     if (!parsed) {
       throw ContentError(fmt::format("cannot parse {} as a quantity: {}",
@@ -206,14 +297,14 @@ T ReadTime(std::string_view bytes, bool micro) {
   if (bytes.empty()) return {};
   int64_t seconds = 0;
   int64_t nanos = 0;
-  pbf_reader reader(bytes);
-  while (reader.next()) {
-    if (reader.tag() == 1) {
-      seconds = reader.get_int64();
-    } else if (reader.tag() == 2) {
-      nanos = reader.get_int32();
+  FieldReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.Tag() == 1) {
+      seconds = reader.Int();
+    } else if (reader.Tag() == 2) {
+      nanos = static_cast<int32_t>(reader.Int());
     } else {
-      reader.skip();
+      reader.Skip();
     }
   }
   return ToInstant<T>(seconds, micro ? nanos / 1000 * 1000 : 0);
@@ -221,12 +312,12 @@ T ReadTime(std::string_view bytes, bool micro) {
 
 Duration ReadDuration(std::string_view bytes) {
   Duration value;
-  pbf_reader reader(bytes);
-  while (reader.next()) {
-    if (reader.tag() == 1) {
-      value.ns = reader.get_int64();
+  FieldReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.Tag() == 1) {
+      value.ns = reader.Int();
     } else {
-      reader.skip();
+      reader.Skip();
     }
   }
   return value;
@@ -234,16 +325,16 @@ Duration ReadDuration(std::string_view bytes) {
 
 IntOrString ReadIntOrString(std::string_view bytes) {
   IntOrString value;
-  pbf_reader reader(bytes);
-  while (reader.next()) {
-    if (reader.tag() == 1) {
-      value.is_string = reader.get_int64() == 1;
-    } else if (reader.tag() == 2) {
-      value.int_value = reader.get_int32();
-    } else if (reader.tag() == 3) {
-      value.string_value = reader.get_view();
+  FieldReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.Tag() == 1) {
+      value.is_string = reader.Int() == 1;
+    } else if (reader.Tag() == 2) {
+      value.int_value = static_cast<int32_t>(reader.Int());
+    } else if (reader.Tag() == 3) {
+      value.string_value = reader.View();
     } else {
-      reader.skip();
+      reader.Skip();
     }
   }
   // Only the half that counts, so that equal values compare equal.
@@ -253,12 +344,12 @@ IntOrString ReadIntOrString(std::string_view bytes) {
 
 RawJson ReadRaw(std::string_view bytes) {
   RawJson value;
-  pbf_reader reader(bytes);
-  while (reader.next()) {
-    if (reader.tag() == 1) {
-      value.text = reader.get_view();
+  FieldReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.Tag() == 1) {
+      value.text = reader.View();
     } else {
-      reader.skip();
+      reader.Skip();
     }
   }
   if (value.text.empty()) return value;
@@ -266,10 +357,10 @@ RawJson ReadRaw(std::string_view bytes) {
   return value;
 }
 
-void Decoder::Value(const TypeInfo& type, void* value, pbf_reader& reader) {
+void Decoder::Value(const TypeInfo& type, void* value, FieldReader& reader) {
   switch (type.kind) {
     case Kind::kMessage:
-      return Message(type, value, reader.get_view());
+      return Message(type, value, reader.View());
     case Kind::kOptional: {
       const void* present = type.optional->get(value);
       return Value(*type.element,
@@ -280,43 +371,43 @@ void Decoder::Value(const TypeInfo& type, void* value, pbf_reader& reader) {
     case Kind::kMap:
       return;  // a map is never an element: Message() reads it
     case Kind::kString:
-      static_cast<std::string*>(value)->assign(reader.get_view());
+      static_cast<std::string*>(value)->assign(reader.View());
       return;
     case Kind::kBool:
-      *static_cast<bool*>(value) = reader.get_bool();
+      *static_cast<bool*>(value) = reader.Int() != 0;
       return;
     case Kind::kInt32:
-      *static_cast<int32_t*>(value) = static_cast<int32_t>(reader.get_int64());
+      *static_cast<int32_t*>(value) = static_cast<int32_t>(reader.Int());
       return;
     case Kind::kInt64:
-      *static_cast<int64_t*>(value) = reader.get_int64();
+      *static_cast<int64_t*>(value) = reader.Int();
       return;
     case Kind::kDouble:
-      *static_cast<double*>(value) = reader.get_double();
+      *static_cast<double*>(value) = reader.Double();
       return;
     case Kind::kQuantity:
-      *static_cast<Quantity*>(value) = ReadQuantity(reader.get_view());
+      *static_cast<Quantity*>(value) = ReadQuantity(reader.View());
       return;
     case Kind::kTime:
-      *static_cast<Time*>(value) = ReadTime<Time>(reader.get_view(), false);
+      *static_cast<Time*>(value) = ReadTime<Time>(reader.View(), false);
       return;
     case Kind::kMicroTime:
-      *static_cast<MicroTime*>(value) = ReadTime<MicroTime>(reader.get_view(), true);
+      *static_cast<MicroTime*>(value) = ReadTime<MicroTime>(reader.View(), true);
       return;
     case Kind::kDuration:
-      *static_cast<Duration*>(value) = ReadDuration(reader.get_view());
+      *static_cast<Duration*>(value) = ReadDuration(reader.View());
       return;
     case Kind::kIntOrString:
-      *static_cast<IntOrString*>(value) = ReadIntOrString(reader.get_view());
+      *static_cast<IntOrString*>(value) = ReadIntOrString(reader.View());
       return;
     case Kind::kBytes:
-      static_cast<Bytes*>(value)->data = reader.get_view();
+      static_cast<Bytes*>(value)->data = reader.View();
       return;
     case Kind::kRawJson:
-      *static_cast<RawJson*>(value) = ReadRaw(reader.get_view());
+      *static_cast<RawJson*>(value) = ReadRaw(reader.View());
       return;
     case Kind::kPresence:
-      reader.get_view();
+      reader.View();
       return;
   }
 }

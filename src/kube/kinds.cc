@@ -43,13 +43,24 @@ constexpr std::array kWritten{
 };
 
 constexpr std::string_view kHex = "0123456789ABCDEF";
+constexpr size_t kPathRoom = 96;  // of most
 
-bool IsUnreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_' || c == '.' || c == '~';
-}
+constexpr std::array<bool, 256> kUnreserved = [] {
+  std::array<bool, 256> is{};
+  for (char c = 'a'; c <= 'z'; ++c) is[static_cast<unsigned char>(c)] = true;
+  for (char c = 'A'; c <= 'Z'; ++c) is[static_cast<unsigned char>(c)] = true;
+  for (char c = '0'; c <= '9'; ++c) is[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("-_.~")) is[static_cast<unsigned char>(c)] = true;
+  return is;
+}();
+
+bool IsUnreserved(char c) { return kUnreserved[static_cast<unsigned char>(c)]; }
 
 void AppendEscaped(std::string& out, std::string_view value, bool plus) {
+  if (std::all_of(value.begin(), value.end(), IsUnreserved)) {
+    out += value;
+    return;
+  }
   for (const char c : value) {
     if (IsUnreserved(c)) {
       out += c;
@@ -71,7 +82,11 @@ void AppendSegment(std::string& path, std::string_view segment) {
 
 std::string Root(const Kind& kind) {
   const bool core = kind.api_version.find('/') == std::string_view::npos;
-  return (core ? "/api/" : "/apis/") + std::string(kind.api_version);
+  std::string path;
+  path.reserve(kPathRoom);
+  path += core ? "/api/" : "/apis/";
+  path += kind.api_version;
+  return path;
 }
 
 }  // namespace

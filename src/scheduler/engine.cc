@@ -193,7 +193,9 @@ void Engine::Impl::WakeAt(Binding& binding, const api::Time& when) {
 // --- Effects
 
 EffectId Engine::Impl::Emit(EffectAction action) {
+  constexpr size_t kRoom = 32;  // effects are large: a growing list of them would be moved about
   const EffectId id = next_effect_++;
+  if (effects_.empty()) effects_.reserve(kRoom);
   effects_.push_back({id, std::move(action)});
   return id;
 }

@@ -219,6 +219,7 @@ class Engine::Impl final : public queue::QueueHost {
   void UpsertOther(T object);
   template <class T>
   void DeleteOther(const std::string& namespace_, const std::string& name);
+  bool KnowsAny(std::string_view kind) const;
   void RemoveMissing(std::string_view kind, const ListKeys& there);
   void Move(queue::ClusterEvent what, queue::EventObject old_object, queue::EventObject new_object);
   void NoteConditions(PodRecord& record, const api::Pod& pod);

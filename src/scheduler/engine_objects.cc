@@ -81,10 +81,21 @@ bool IsTerminal(const api::Pod& pod) {
 }
 
 std::string NameKey(std::string_view namespace_, std::string_view name) {
-  std::string key(namespace_);
+  std::string key;
+  key.reserve(namespace_.size() + 1 + name.size());
+  key += namespace_;
   key += '/';
   key += name;
   return key;
+}
+
+void AddKeys(std::string_view kind, const std::vector<api::Object>& objects, ListKeys* keys) {
+  for (const api::Object& object : objects) {
+    const api::ObjectMeta* metadata = api::MetadataOf(object);
+    if (metadata == nullptr || api::KindOf(object) != kind) continue;
+    keys->insert(kind == api::Pod::kKind ? metadata->uid
+                                         : NameKey(metadata->namespace_, metadata->name));
+  }
 }
 
 }  // namespace
@@ -163,20 +174,26 @@ void Engine::Impl::Delete(const api::Object& object) {
 
 // What is gone goes first when that is known, so that its place is free for what came.
 void Engine::Impl::Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part) {
-  ListKeys& there = listed_[std::string(kind)];
-  if (part == ListPart::kWhole || part == ListPart::kFirst) there.clear();
-  for (const api::Object& object : objects) {
-    const api::ObjectMeta* metadata = api::MetadataOf(object);
-    if (metadata == nullptr || api::KindOf(object) != kind) continue;
-    there.insert(kind == api::Pod::kKind ? metadata->uid
-                                         : NameKey(metadata->namespace_, metadata->name));
+  if (part == ListPart::kWhole || part == ListPart::kFirst) {
+    listed_.erase(std::string(kind));
+    if (KnowsAny(kind)) listed_.try_emplace(std::string(kind));  // else nothing can be missing
   }
-  if (part == ListPart::kWhole) RemoveMissing(kind, there);
+  const auto list = listed_.find(std::string(kind));
+  ListKeys* there = list != listed_.end() ? &list->second : nullptr;
+  if (there != nullptr) AddKeys(kind, objects, there);
+  if (there != nullptr && part == ListPart::kWhole) RemoveMissing(kind, *there);
   for (api::Object& object : objects) {
     if (api::KindOf(object) == kind) Upsert(std::move(object));
   }
-  if (part == ListPart::kLast) RemoveMissing(kind, there);
-  if (part == ListPart::kWhole || part == ListPart::kLast) listed_.erase(std::string(kind));
+  if (there == nullptr) return;
+  if (part == ListPart::kLast) RemoveMissing(kind, *there);
+  if (part == ListPart::kWhole || part == ListPart::kLast) listed_.erase(list);
+}
+
+// False is sure.
+bool Engine::Impl::KnowsAny(std::string_view kind) const {
+  if (kind == api::Pod::kKind) return cluster_.PodCountTotal() > 0;
+  return kind != api::Node::kKind || !nodes_.empty();
 }
 
 void Engine::Impl::RemoveMissing(std::string_view kind, const ListKeys& there) {

@@ -10,9 +10,9 @@ namespace {
 
 namespace cmd = scheduler;
 
-// Objects come and go by the thousand. Left to itself the allocator gives memory back to the kernel
-// in steps of 128 KiB and asks for it again a moment later, which was a third of the time that the
-// kernel spent on this process.
+// Objects come and go by the thousand. Left to itself glibc's allocator (where berth is built
+// without mimalloc) gives memory back to the kernel in steps of 128 KiB and asks for it again a
+// moment later, which was a third of the time that the kernel spent on this process.
 void KeepMemory() {
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_TOP_PAD, 1 << 20);

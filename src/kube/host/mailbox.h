@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,13 +27,14 @@ struct ReplacedObjects {
   std::function<void()> taken = nullptr;  // of a part: for the loop to call
 };
 struct RemovedObject {
-  api::Object object;
+  std::unique_ptr<api::Object> object;
 };
 // Anything else to be done between two cycles.
 using EngineTask = std::function<void(scheduler::Engine&)>;
 
-using Input =
-    std::variant<ReplacedObjects, api::Object, RemovedObject, scheduler::EffectResult, EngineTask>;
+// Objects and results are large: what is gathered is moved about, so that they are kept elsewhere.
+using Input = std::variant<ReplacedObjects, std::unique_ptr<api::Object>, RemovedObject,
+                           std::unique_ptr<scheduler::EffectResult>, EngineTask>;
 
 class Mailbox {
  public:

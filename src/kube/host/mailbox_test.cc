@@ -8,8 +8,8 @@ namespace berth::kube {
 namespace {
 
 Input Result(scheduler::EffectId id) {
-  scheduler::EffectResult result;
-  result.id = id;
+  auto result = std::make_unique<scheduler::EffectResult>();
+  result->id = id;
   return result;
 }
 
@@ -24,7 +24,7 @@ TEST(MailboxTest, HandsOverEverythingInOrderOfOneSender) {
   scheduler::EffectId next = 0;
   while (mailbox.Take(&inputs, std::nullopt)) {
     for (const Input& input : inputs) {
-      EXPECT_EQ(std::get<scheduler::EffectResult>(input).id, next++);
+      EXPECT_EQ(std::get<std::unique_ptr<scheduler::EffectResult>>(input)->id, next++);
     }
   }
   sender.join();

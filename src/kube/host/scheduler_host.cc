@@ -32,9 +32,9 @@ class Host final : public SchedulerHost, private ObjectSink {
         options_(std::move(options)),
         events_(loop, client, options_.host_name),
         runner_(loop, client, events_, raw_,
-                [this](scheduler::EffectResult result) { Tell(std::move(result)); }),
+                [this](scheduler::EffectResult result) { TellResult(std::move(result)); }),
         extenders_(loop, raw_, options_.make_http_client,
-                   [this](scheduler::EffectResult result) { Tell(std::move(result)); }) {
+                   [this](scheduler::EffectResult result) { TellResult(std::move(result)); }) {
     ObjectSink& own = *this;
     const bool taints = options_.devices && options_.features.taints;
     if (taints) taints_.emplace(own);
@@ -136,8 +136,15 @@ class Host final : public SchedulerHost, private ObjectSink {
       }));
     }
   }
-  void Changed(api::Object&& object) override { Tell(std::move(object)); }
-  void Removed(api::Object&& object) override { Tell(RemovedObject{std::move(object)}); }
+  void Changed(api::Object&& object) override {
+    Tell(std::make_unique<api::Object>(std::move(object)));
+  }
+  void Removed(api::Object&& object) override {
+    Tell(RemovedObject{std::make_unique<api::Object>(std::move(object))});
+  }
+  void TellResult(scheduler::EffectResult&& result) {
+    Tell(std::make_unique<scheduler::EffectResult>(std::move(result)));
+  }
 
   // Whatever the loop finds in one go wakes the engine once.
   template <class T>
@@ -153,6 +160,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     while (mailbox_.Take(&inputs, WaitUntil(busy))) {
       engine_->AdvanceTo(clock_.Now());
       for (Input& input : inputs) Apply(input);
+      inputs.clear();
       if (next_engine_) TakeOver();
       busy = scheduling_ && knows_all_ && !next_engine_ && RunCycles();
       SendEffects();
@@ -201,14 +209,14 @@ class Host final : public SchedulerHost, private ObjectSink {
           if constexpr (std::is_same_v<T, ReplacedObjects>) {
             engine_->Replace(value.kind, std::move(value.objects), value.part);
             if (value.taken) loop_.Post(std::move(value.taken));
-          } else if constexpr (std::is_same_v<T, api::Object>) {
-            engine_->Upsert(std::move(value));
+          } else if constexpr (std::is_same_v<T, std::unique_ptr<api::Object>>) {
+            engine_->Upsert(std::move(*value));
           } else if constexpr (std::is_same_v<T, RemovedObject>) {
-            engine_->Delete(value.object);
-          } else if constexpr (std::is_same_v<T, scheduler::EffectResult>) {
-            if ((value.id >> kGenerationShift) != generation_) return;  // an earlier engine's
-            value.id &= (uint64_t{1} << kGenerationShift) - 1;
-            engine_->Complete(std::move(value));
+            engine_->Delete(*value.object);
+          } else if constexpr (std::is_same_v<T, std::unique_ptr<scheduler::EffectResult>>) {
+            if ((value->id >> kGenerationShift) != generation_) return;  // an earlier engine's
+            value->id &= (uint64_t{1} << kGenerationShift) - 1;
+            engine_->Complete(std::move(*value));
           } else {
             value(*engine_);
           }

@@ -1,6 +1,9 @@
 #include "kube/http/protocol.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -26,15 +29,31 @@ bool IsValueCharacter(char c) {
 
 bool IsTargetCharacter(char c) { return c > 0x20 && c < 0x7f; }
 
-// Looks at all of them, so that many can be looked at at once.
-template <bool (*kIs)(char)>
-bool All(std::string_view text) {
-  bool all = true;
-  for (const char c : text) all &= kIs(c);
-  return all;
+// Whether one of eight characters is below '!', above '~' or not ASCII.
+bool MayBeOdd(const char* eight) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  constexpr uint64_t kHigh = 0x80 * kOnes;
+  uint64_t word = 0;
+  std::memcpy(&word, eight, sizeof word);
+  const uint64_t low = (word | kHigh) - 0x21 * kOnes;  // the high bit stays where it is no less
+  const uint64_t high = (word & ~kHigh) + kOnes;       // 0x7f carries into the high bit
+  return ((~low | high | word) & kHigh) != 0;
 }
 
-bool IsToken(std::string_view text) { return !text.empty() && All<IsTokenCharacter>(text); }
+// Nearly all text is visible ASCII, which is looked at eight characters at a time.
+template <bool (*kIs)(char)>
+bool All(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (; end - at >= 8; at += 8) {
+    if (MayBeOdd(at) && !std::all_of(at, at + 8, kIs)) return false;
+  }
+  return std::all_of(at, end, kIs);
+}
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenCharacter);
+}
 
 }  // namespace
 

@@ -259,5 +259,18 @@ TEST_F(PipelineTest, WhatComesAfterAFarewellWasNotLookedAt) {
   EXPECT_EQ(protocol_->Limit(), 0u);
 }
 
+TEST(Malformed, LooksAtEveryCharacterWhereverItStands) {
+  for (int c = 0; c < 256; ++c) {
+    const bool control = (c < 0x20 && c != '\t') || c == 0x7f;
+    for (size_t at = 1; at < 20; ++at) {
+      std::string text(20, 'x');
+      text[0] = '/';
+      text[at] = static_cast<char>(c);
+      EXPECT_EQ(Malformed({"GET", text, {}, ""}).has_value(), c <= 0x20 || c >= 0x7f) << c;
+      EXPECT_EQ(Malformed({"GET", "/", {{"a", text}}, ""}).has_value(), control) << c;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace berth::kube

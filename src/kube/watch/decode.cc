@@ -43,9 +43,10 @@ Result<api::ListMeta> DecodeProtoList(const Kind& kind, std::string_view body,
                                       const ItemConsumer& consume, const BadItemConsumer& bad) {
   auto list = SplitList(kind, body);
   if (!list) return Fail(std::move(list.error()));
+  const api::ObjectKind& row = RowOf(kind);
   api::Object object;
   for (const std::string_view item : list->items) {
-    if (auto ok = DecodeItem(kind, item, &object)) {
+    if (auto ok = DecodeItem(row, item, &object)) {
       consume(std::move(object), item);
     } else {
       bad(ok.error());
@@ -90,7 +91,8 @@ Result<void> CheckKind(const Kind& kind, const WatchEvent& event) {
   return Fail(fmt::format("unexpected watch event object type: {} instead of {}", got, want));
 }
 
-Result<void> DecodeProtoEvent(std::string_view bytes, WatchEvent* event) {
+Result<void> DecodeProtoEvent(const api::ObjectKind& expected, std::string_view bytes,
+                              WatchEvent* event) {
   auto frame = api::DecodeWatchFrame(bytes);
   if (!frame) return Fail(std::move(frame.error()));
   auto type = ParseType(frame->type);
@@ -100,7 +102,10 @@ Result<void> DecodeProtoEvent(std::string_view bytes, WatchEvent* event) {
   event->type = *type;
   event->raw = envelope->raw;
   event->json.clear();
-  const api::ObjectKind* row = api::FindObjectKind(envelope->api_version, envelope->kind);
+  const bool is_expected =
+      envelope->kind == expected.kind && envelope->api_version == expected.api_version;
+  const api::ObjectKind* row =
+      is_expected ? &expected : api::FindObjectKind(envelope->api_version, envelope->kind);
   if (row) return api::DecodeProto(row->type(), row->emplace(event->object), envelope->raw);
   auto unknown = api::DecodeObjectProto(frame->object);
   if (!unknown) return Fail(std::move(unknown.error()));
@@ -153,10 +158,12 @@ Result<ProtoList> SplitList(const Kind& kind, std::string_view body) {
   return list;
 }
 
-Result<void> DecodeItem(const Kind& kind, std::string_view item, api::Object* object) {
-  const api::ObjectKind* row = api::FindObjectKind(kind.api_version, kind.kind);
-  if (!row) return Fail(fmt::format("{} {} is not a known kind", kind.api_version, kind.kind));
-  return api::DecodeProto(row->type(), row->emplace(*object), item);
+Result<void> DecodeItem(const api::ObjectKind& row, std::string_view item, api::Object* object) {
+  return api::DecodeProto(row.type(), row.emplace(*object), item);
+}
+
+const api::ObjectKind& RowOf(const Kind& kind) {
+  return *api::FindObjectKind(kind.api_version, kind.kind);
 }
 
 Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,
@@ -166,10 +173,11 @@ Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type
                                   : DecodeJsonList(kind, body, consume, bad);
 }
 
-Result<void> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
-                              std::string_view frame, WatchEvent* event) {
-  auto ok =
-      IsProtobuf(content_type) ? DecodeProtoEvent(frame, event) : DecodeJsonEvent(frame, event);
+Result<void> DecodeWatchEvent(const Kind& kind, const api::ObjectKind& row,
+                              std::string_view content_type, std::string_view frame,
+                              WatchEvent* event) {
+  auto ok = IsProtobuf(content_type) ? DecodeProtoEvent(row, frame, event)
+                                     : DecodeJsonEvent(frame, event);
   return ok ? CheckKind(kind, *event) : ok;
 }
 

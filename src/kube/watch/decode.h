@@ -36,8 +36,8 @@ struct ProtoList {
 };
 // Fails when the list itself is malformed, or of another kind.
 Result<ProtoList> SplitList(const Kind& kind, std::string_view body);
-// Into `object`, whatever it held.
-Result<void> DecodeItem(const Kind& kind, std::string_view item, api::Object* object);
+// Into `object`, whatever it held. `row` is that of the list's kind.
+Result<void> DecodeItem(const api::ObjectKind& row, std::string_view item, api::Object* object);
 
 // The list's metadata. Fails when the list itself is malformed.
 Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type,
@@ -52,7 +52,11 @@ struct WatchEvent {
   std::string json = {};      // its JSON; "" for protobuf
 };
 // Into `event`, whatever it held: an object is large, and is not moved about more than it must be.
-Result<void> DecodeWatchEvent(const Kind& kind, std::string_view content_type,
-                              std::string_view frame, WatchEvent* event);
+// `row` is that of the kind.
+Result<void> DecodeWatchEvent(const Kind& kind, const api::ObjectKind& row,
+                              std::string_view content_type, std::string_view frame,
+                              WatchEvent* event);
+// REQUIRES: the kind is one berth has a type for, as all are that it watches.
+const api::ObjectKind& RowOf(const Kind& kind);
 
 }  // namespace berth::kube

@@ -25,7 +25,7 @@ using std::chrono::seconds;
 constexpr int kPageSize = 500;
 // Longer lists are decoded and handed over in parts of this size, so many at a time: decoded pods
 // take several times the memory of what is kept of them.
-constexpr size_t kPartSize = 500;
+constexpr size_t kPartSize = 250;
 constexpr int kPartsAhead = 2;
 constexpr int64_t kMinWatchSeconds = 300;
 // A watch shorter than this without an event is taken for a failure.
@@ -62,6 +62,7 @@ class Reflector::Impl final : public WatchSink {
  public:
   Impl(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw)
       : kind_(kind),
+        row_(RowOf(kind)),
         type_(TypeName(kind)),
         loop_(loop),
         client_(client),
@@ -163,6 +164,7 @@ class Reflector::Impl final : public WatchSink {
   }
 
   const Kind kind_;
+  const api::ObjectKind& row_;
   const std::string type_;
   Loop& loop_;
   ApiClient& client_;
@@ -268,7 +270,7 @@ bool Reflector::Impl::DecodePart() {
 
 void Reflector::Impl::Decode(std::string_view item) {
   api::Object& object = listing_->objects.emplace_back();
-  if (auto ok = DecodeItem(kind_, item, &object); !ok) {
+  if (auto ok = DecodeItem(row_, item, &object); !ok) {
     listing_->objects.pop_back();
     return LogUndecodable(ok.error());
   }
@@ -390,7 +392,7 @@ void Reflector::Impl::Watch() {
 void Reflector::Impl::OnFrame(std::string_view frame) {
   if (!running_) return;
   WatchEvent event;
-  if (auto ok = DecodeWatchEvent(kind_, content_type_, frame, &event); !ok) {
+  if (auto ok = DecodeWatchEvent(kind_, row_, content_type_, frame, &event); !ok) {
     log::Error(ok.error().Message(), "Unable to understand watch event", {{"type", type_}});
     return;
   }

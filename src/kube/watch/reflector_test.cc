@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Writes down what it is told: "= a b" for a list, "~ first 500" for a part of one, "+ a@5",
+// Writes down what it is told: "= a b" for a list, "~ first 250" for a part of one, "+ a@5",
 // "- a@6". Parts are taken when the test says so.
 class Recorder final : public ObjectSink {
  public:
@@ -116,18 +116,18 @@ std::vector<api::Node> Nodes(size_t count) {
 
 TEST_F(ReflectorTest, ALongListComesInPartsAndNoFasterThanTheyAreTaken) {
   Begin("Node");
-  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(1800))));
-  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ middle 500"));
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(900))));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 250", "~ middle 250"));
   EXPECT_FALSE(reflector_->Synced());
   sink_.taken[0]();
-  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ middle 500", "~ middle 500"));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 250", "~ middle 250", "~ middle 250"));
   EXPECT_EQ(client_.Size(), 1u);  // no watch before the end of the list
   sink_.taken[1]();
-  EXPECT_EQ(sink_.lines.back(), "~ last 300");
+  EXPECT_EQ(sink_.lines.back(), "~ last 150");
   EXPECT_TRUE(reflector_->Synced());
   EXPECT_EQ(LastLine(), kNodeWatch7);
-  ASSERT_EQ(sink_.names.size(), 1800u);
-  for (size_t i = 0; i < 1800; ++i) EXPECT_EQ(sink_.names[i], fmt::format("n{}", i));
+  ASSERT_EQ(sink_.names.size(), 900u);
+  for (size_t i = 0; i < 900; ++i) EXPECT_EQ(sink_.names[i], fmt::format("n{}", i));
   sink_.taken[2]();
   sink_.taken[3]();
   EXPECT_EQ(sink_.lines.size(), 4u);
@@ -135,28 +135,28 @@ TEST_F(ReflectorTest, ALongListComesInPartsAndNoFasterThanTheyAreTaken) {
 
 TEST_F(ReflectorTest, PagesMakeUpPartsToo) {
   Begin("Node");
-  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(500), "next")));
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(250), "next")));
   EXPECT_THAT(sink_.lines, IsEmpty());
-  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(500), "last")));
-  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500"));
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(250), "last")));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 250"));
   sink_.taken[0]();  // while the next page is on its way
   client_.RespondNext(FakeApiClient::Success(List("7", Nodes(2))));
-  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ middle 500", "~ last 2"));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 250", "~ middle 250", "~ last 2"));
 }
 
 TEST_F(ReflectorTest, AListThatBreaksOffStartsAnewWithItsFirstPart) {
   Begin("Node");
-  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(700), "next")));
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(350), "next")));
   client_.RespondNext(FakeApiClient::Failure(410, "Expired", "too old"));
-  client_.RespondNext(FakeApiClient::Success(List("8", Nodes(501))));
-  EXPECT_THAT(sink_.lines, ElementsAre("~ first 500", "~ first 500", "~ last 1"));
+  client_.RespondNext(FakeApiClient::Success(List("8", Nodes(251))));
+  EXPECT_THAT(sink_.lines, ElementsAre("~ first 250", "~ first 250", "~ last 1"));
   sink_.taken[0]();  // of the one that broke off
   EXPECT_EQ(sink_.lines.size(), 3u);
 }
 
 TEST_F(ReflectorTest, PartsThatAreTakenAfterTheEndDoNoHarm) {
   Begin("Node");
-  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(1800))));
+  client_.RespondNext(FakeApiClient::Success(List("7", Nodes(900))));
   reflector_->Stop();
   sink_.taken[0]();
   EXPECT_EQ(sink_.lines.size(), 2u);

@@ -1,6 +1,7 @@
 #include "kube/write/bodies.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "api/json.h"
 #include "api/proto.h"
 #include "kube/client/api_client.h"
+#include "kube/write/proto_text.h"
 
 namespace berth::kube {
 
@@ -111,17 +113,39 @@ std::string ExtendedResourceClaim(const api::PodExtendedResourceClaimStatus& cla
                      {"resourceClaimName", Quoted(claim.resource_claim_name)}});
 }
 
+// The bytes that api::ToProto gives for the api::Binding, in its envelope.
+std::string ProtoBinding(const scheduler::BindPod& bind) {
+  using Out = ProtoText;
+  constexpr std::string_view kMetaEnd("\x38\0\x42\0", 4);  // generation, creationTimestamp
+  const std::initializer_list<std::string_view> type = {api::Binding::kApiVersion,
+                                                        api::Binding::kKind};
+  const std::initializer_list<std::string_view> meta = {bind.pod.name, "", bind.pod.namespace_, "",
+                                                        bind.pod.uid,  ""};
+  const std::initializer_list<std::string_view> target = {"Node", "", bind.node, "", "", "", ""};
+  const size_t meta_size = Out::Size(meta) + kMetaEnd.size();
+  const size_t size = Out::MessageSize(meta_size) + Out::MessageSize(Out::Size(target));
+  Out out(Out::EnvelopeSize(type, size));
+  out.BeginEnvelope(type, size);
+  out.Head(1, meta_size);
+  out.Fields(meta);
+  out.Bytes(kMetaEnd);
+  out.Head(2, Out::Size(target));
+  out.Fields(target);
+  out.EndEnvelope();
+  return std::move(out).Take();
+}
+
 }  // namespace
 
 std::string BindingBody(const scheduler::BindPod& bind, std::string_view content_type) {
+  if (content_type != kJson) return ProtoBinding(bind);
   api::Binding binding;
   binding.metadata.name = bind.pod.name;
   binding.metadata.namespace_ = bind.pod.namespace_;
   binding.metadata.uid = bind.pod.uid;
   binding.target.kind = "Node";
   binding.target.name = bind.node;
-  if (content_type == kJson) return api::ToJson(binding);
-  return api::WrapEnvelope(api::Binding::kApiVersion, api::Binding::kKind, api::ToProto(binding));
+  return api::ToJson(binding);
 }
 
 std::string DeleteBody(std::string_view content_type) {

@@ -1,9 +1,9 @@
 #include "kube/write/effect_runner.h"
 
-#include <deque>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -31,7 +31,10 @@ constexpr double kPatchJitter = 0.1;
 constexpr std::string_view kClaimFinalizer = "resource.kubernetes.io/delete-protection";
 constexpr size_t kMaxConflicts = 5;
 
-const Kind& PodKind() { return *FindKind("Pod"); }
+const Kind& PodKind() {
+  static const Kind* const kind = FindKind("Pod");
+  return *kind;
+}
 
 std::string PodPath(const scheduler::PodRef& pod, std::string_view subresource = "") {
   return ObjectPath(PodKind(), pod.namespace_, pod.name, subresource);
@@ -129,7 +132,7 @@ class EffectRunner::Impl {
     if (!pod.empty()) {
       const auto [busy, free] = pods_.try_emplace(pod);
       if (!free) {
-        busy->second.push_back(std::move(effect));
+        busy->second.push_back(std::move(effect));  // seldom
         ++waiting_;
         return;
       }
@@ -163,7 +166,7 @@ class EffectRunner::Impl {
       return;
     }
     scheduler::Effect effect = std::move(busy->second.front());
-    busy->second.pop_front();
+    busy->second.erase(busy->second.begin());
     --waiting_;
     Begin(std::move(effect), pod);
   }
@@ -252,7 +255,7 @@ class EffectRunner::Impl {
   Key last_ = 0;
   boost::unordered_flat_map<Key, Running> runs_;
   // Pods with a request under way, by uid, and what comes after it.
-  boost::unordered_flat_map<std::string, std::deque<scheduler::Effect>> pods_;
+  boost::unordered_flat_map<std::string, std::vector<scheduler::Effect>> pods_;
   size_t waiting_ = 0;
 };
 

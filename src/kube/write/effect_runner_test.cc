@@ -58,6 +58,22 @@ TEST(Bodies, ABindingIsByteForByteClientGos) {
   EXPECT_THAT(BindingBody(bind, kJson), HasSubstr(R"("target":{"kind":"Node","name":"n1"})"));
 }
 
+TEST(Bodies, ABindingOfAnyLengthIsWhatTheDescriptionOfItsTypeGives) {
+  for (const size_t length : {0, 1, 100, 127, 128, 253, 20'000}) {
+    const scheduler::BindPod bind{{"ns", std::string(length, 'p'), "u", "7"},
+                                  std::string(length, 'n')};
+    api::Binding binding;
+    binding.metadata.name = bind.pod.name;
+    binding.metadata.namespace_ = bind.pod.namespace_;
+    binding.metadata.uid = bind.pod.uid;
+    binding.target.kind = "Node";
+    binding.target.name = bind.node;
+    EXPECT_EQ(BindingBody(bind, kProtobuf),
+              api::WrapEnvelope("v1", "Binding", api::ToProto(binding)))
+        << length;
+  }
+}
+
 TEST(Bodies, ADeletionHasNoOptions) {
   EXPECT_EQ(Hex(DeleteBody(kProtobuf)),
             "6b3873000a130a027631120d44656c6574654f7074696f6e7312001a002200");

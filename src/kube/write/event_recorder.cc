@@ -13,6 +13,7 @@
 #include "kube/watch/backoff.h"
 #include "kube/write/bodies.h"
 #include "kube/write/core_correlator.h"
+#include "kube/write/event_body.h"
 #include "kube/write/event_series.h"
 #include "kube/write/event_writer.h"
 #include "log/log.h"
@@ -66,6 +67,11 @@ std::string CountPatch(const CoreEvent& event) {
   return patch + '}';
 }
 
+std::string_view NamespaceOf(const scheduler::RecordEvent& event) {
+  return event.regarding.namespace_.empty() ? kDefaultNamespace
+                                            : std::string_view(event.regarding.namespace_);
+}
+
 template <class T>
 T At(const api::Time& time) {
   return T::FromUnixNano(time.UnixNano());
@@ -93,8 +99,12 @@ class EventRecorder::Impl {
   void RecordInEvents(const scheduler::RecordEvent& event, const api::Time& now);
   void RecordAgain(EventSeriesCache::Id id, api::Event made, const api::Time& now);
   void RecordInCore(CoreEvent event);
-  // Writes the event as it is now. False: it was dropped.
-  bool WriteEvent(EventSeriesCache::Id id, const api::Event& event);
+  api::Event MakeEvent(const scheduler::RecordEvent& event) const;
+  std::string InstanceOf(const std::string& controller) const { return controller + "-" + host_; }
+  EventWrite SeriesWrite(const api::Event& event) const;
+  void WriteSeries(EventSeriesCache::Id id);
+  // False: it was dropped.
+  bool Write(EventSeriesCache::Id id, EventWrite write);
   void OnWritten(EventSeriesCache::Id id);
   void FinishSeries();
   void RefreshSeries();
@@ -106,6 +116,7 @@ class EventRecorder::Impl {
   Loop& loop_;
   ApiClient& client_;
   const std::string host_;
+  const Kind* const kind_ = FindKind("Event");
   Version version_ = Version::kUnknown;
   bool stopped_ = false;
   uint64_t dropped_ = 0;
@@ -236,9 +247,9 @@ void EventRecorder::Impl::RecordInCore(CoreEvent event) {
   writer_.Write(std::move(write));
 }
 
-void EventRecorder::Impl::RecordInEvents(const scheduler::RecordEvent& event,
-                                         const api::Time& now) {
+api::Event EventRecorder::Impl::MakeEvent(const scheduler::RecordEvent& event) const {
   api::Event made;
+  made.metadata.namespace_ = NamespaceOf(event);
   made.regarding = ReferenceTo(event.regarding);
   if (event.related) made.related = ReferenceTo(*event.related);
   made.type = event.type;
@@ -246,17 +257,32 @@ void EventRecorder::Impl::RecordInEvents(const scheduler::RecordEvent& event,
   made.reason = event.reason;
   made.note = event.note;
   made.reporting_controller = event.reporting_controller;
-  made.reporting_instance = event.reporting_controller + "-" + host_;
-  made.metadata.namespace_ = event.regarding.namespace_.empty() ? std::string(kDefaultNamespace)
-                                                                : event.regarding.namespace_;
-  std::string key = EventSeriesCache::KeyOf(made);
-  if (event.note_counts) key += event.note;
-  if (const EventSeriesCache::Id id = series_.Find(key))
-    return RecordAgain(id, std::move(made), now);
-  made.metadata.name = NameFor(event.regarding.name, now);
-  made.event_time = At<api::MicroTime>(now);
-  const EventSeriesCache::Id id = series_.Add(std::move(key), made);
-  if (!WriteEvent(id, made)) series_.Remove(id);
+  made.reporting_instance = InstanceOf(event.reporting_controller);
+  return made;
+}
+
+void EventRecorder::Impl::RecordInEvents(const scheduler::RecordEvent& event,
+                                         const api::Time& now) {
+  const std::string instance = InstanceOf(event.reporting_controller);
+  std::string key = EventSeriesCache::KeyOf(event, instance);
+  if (const EventSeriesCache::Id id = series_.Find(key)) {
+    return RecordAgain(id, MakeEvent(event), now);
+  }
+  const api::MicroTime time = At<api::MicroTime>(now);
+  const std::string name = NameFor(event.regarding.name, now);
+  EventWrite write;
+  write.collection = NamespacePath(*kind_, NamespaceOf(event));
+  write.name = name;
+  if (client_.ContentType() == kJson) {
+    api::Event made = MakeEvent(event);
+    made.metadata.name = name;
+    made.event_time = time;
+    write.object = api::ToJson(made);
+  } else {
+    write.object = EventBody(event, {NamespaceOf(event), name, instance, time});
+  }
+  const EventSeriesCache::Id id = series_.Add(std::move(key), name, event.note, time);
+  if (!Write(id, std::move(write))) series_.Remove(id);
 }
 
 void EventRecorder::Impl::RecordAgain(EventSeriesCache::Id id, api::Event made,
@@ -273,18 +299,17 @@ void EventRecorder::Impl::RecordAgain(EventSeriesCache::Id id, api::Event made,
   if (entry.writing) {
     entry.changed = true;
   } else {
-    WriteEvent(id, *entry.series);
+    WriteSeries(id);
   }
 }
 
-bool EventRecorder::Impl::WriteEvent(EventSeriesCache::Id id, const api::Event& event) {
-  EventWrite write;
-  write.collection = NamespacePath(*FindKind("Event"), event.metadata.namespace_);
-  write.object = Encode(event, client_.ContentType());
-  write.name = event.metadata.name;
-  if (event.series) write.patch = SeriesPatch(*event.series);
-  write.done = [this, id](bool) { OnWritten(id); };
+void EventRecorder::Impl::WriteSeries(EventSeriesCache::Id id) {
+  Write(id, SeriesWrite(*series_.Get(id)->series));
+}
+
+bool EventRecorder::Impl::Write(EventSeriesCache::Id id, EventWrite write) {
   EventSeriesCache::Entry& entry = *series_.Get(id);
+  write.done = [this, id](bool) { OnWritten(id); };
   entry.changed = false;
   entry.writing = writer_.Write(std::move(write));
   return entry.writing;
@@ -294,7 +319,7 @@ void EventRecorder::Impl::OnWritten(EventSeriesCache::Id id) {
   EventSeriesCache::Entry* entry = series_.Get(id);
   if (!entry) return;
   entry->writing = false;
-  if (entry->changed) WriteEvent(id, *entry->series);
+  if (entry->changed) WriteSeries(id);
 }
 
 void EventRecorder::Impl::FinishSeries() {
@@ -319,12 +344,17 @@ void EventRecorder::Impl::RefreshSeries() {
   }
 }
 
-void EventRecorder::Impl::WriteSeriesOnce(const api::Event& event, std::function<void(bool)> done) {
+EventWrite EventRecorder::Impl::SeriesWrite(const api::Event& event) const {
   EventWrite write;
-  write.collection = NamespacePath(*FindKind("Event"), event.metadata.namespace_);
+  write.collection = NamespacePath(*kind_, event.metadata.namespace_);
   write.object = Encode(event, client_.ContentType());
   write.name = event.metadata.name;
   write.patch = SeriesPatch(*event.series);
+  return write;
+}
+
+void EventRecorder::Impl::WriteSeriesOnce(const api::Event& event, std::function<void(bool)> done) {
+  EventWrite write = SeriesWrite(event);
   write.once = true;
   write.done = std::move(done);
   writer_.Write(std::move(write));

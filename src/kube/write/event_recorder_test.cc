@@ -303,7 +303,8 @@ TEST_F(EventRecorderTest, NothingIsSentAfterStop) {
 
 TEST(EventSeriesCache, ForgetsTheOldest) {
   EventSeriesCache cache;
-  for (size_t i = 0; i < EventSeriesCache::kMaxEntries + 5; ++i) cache.Add(std::to_string(i), {});
+  for (size_t i = 0; i < EventSeriesCache::kMaxEntries + 5; ++i)
+    cache.Add(std::to_string(i), "", "", {});
   EXPECT_EQ(cache.Size(), EventSeriesCache::kMaxEntries);
   EXPECT_EQ(cache.Find("4"), 0u);
   EXPECT_NE(cache.Find("5"), 0u);

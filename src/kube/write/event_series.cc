@@ -13,26 +13,24 @@ void Append(std::string& key, std::string_view part) {
   key += '\0';
 }
 
-void Append(std::string& key, const api::ObjectReference& object) {
-  for (std::string_view part :
-       {std::string_view(object.kind), std::string_view(object.namespace_),
-        std::string_view(object.name), std::string_view(object.uid),
-        std::string_view(object.api_version), std::string_view(object.resource_version),
-        std::string_view(object.field_path)}) {
-    Append(key, part);
-  }
+void Append(std::string& key, const scheduler::PodRef& pod) {
+  Append(key, pod.namespace_);
+  Append(key, pod.name);
+  Append(key, pod.uid);
+  Append(key, pod.resource_version);
 }
 
 }  // namespace
 
-std::string EventSeriesCache::KeyOf(const api::Event& event) {
+std::string EventSeriesCache::KeyOf(const scheduler::RecordEvent& event,
+                                    std::string_view instance) {
   std::string key;
   key.reserve(kKeyRoom);
   Append(key, event.type);
   Append(key, event.action);
   Append(key, event.reason);
   Append(key, event.reporting_controller);
-  Append(key, event.reporting_instance);
+  Append(key, instance);
   Append(key, event.regarding);
   if (event.related) Append(key, *event.related);
   return key;
@@ -48,13 +46,14 @@ EventSeriesCache::Entry* EventSeriesCache::Get(Id id) {
   return it != entries_.end() ? &it->second : nullptr;
 }
 
-EventSeriesCache::Id EventSeriesCache::Add(std::string key, const api::Event& event) {
+EventSeriesCache::Id EventSeriesCache::Add(std::string key, std::string name, std::string note,
+                                           const api::MicroTime& time) {
   while (entries_.size() >= kMaxEntries) Remove(entries_.begin()->first);
-  Entry& entry = entries_.emplace_hint(entries_.end(), ++last_, Entry{})->second;
+  Entry& entry = entries_.try_emplace(entries_.end(), ++last_)->second;
   entry.key = std::move(key);
-  entry.name = event.metadata.name;
-  entry.note = event.note;
-  entry.time = event.event_time;
+  entry.name = std::move(name);
+  entry.note = std::move(note);
+  entry.time = time;
   ids_.emplace(entry.key, last_);
   return last_;
 }

@@ -15,6 +15,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/events/event.h"
+#include "scheduler/effects.h"
 
 namespace berth::kube {
 
@@ -33,14 +34,14 @@ class EventSeriesCache {
     bool changed = false;                // and became a series since
   };
 
-  static std::string KeyOf(const api::Event& event);
+  static std::string KeyOf(const scheduler::RecordEvent& event, std::string_view instance);
 
   // 0: unknown, or forgotten.
   Id Find(std::string_view key) const;
   // Null: forgotten.
   Entry* Get(Id id);
   // REQUIRES: the key is unknown. The first occurrence; stays where it is until it is forgotten.
-  Id Add(std::string key, const api::Event& event);
+  Id Add(std::string key, std::string name, std::string note, const api::MicroTime& time);
   // The second one. `same` is equal to the first, which gives name, note and time.
   static void BeginSeries(Entry& entry, api::Event same, const api::MicroTime& seen);
   void Remove(Id id);

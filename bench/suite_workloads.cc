@@ -197,7 +197,7 @@ void GatedSetup(size_t, size_t, cluster::Cluster& cluster) {
 
 constexpr std::string_view kDaemonNode = "scheduler-perf-node";
 
-void Daemon(size_t, api::Pod& pod) {
+void DaemonOn(std::string node, api::Pod& pod) {
   pod.spec.containers.front().resources = {};
   auto& affinity = pod.spec.affinity.emplace().node_affinity.emplace();
   auto& field = affinity.required_during_scheduling_ignored_during_execution.emplace()
@@ -205,7 +205,15 @@ void Daemon(size_t, api::Pod& pod) {
                     .match_fields.emplace_back();
   field.key = "metadata.name";
   field.operator_ = "In";
-  field.values = {std::string(kDaemonNode)};
+  field.values = {std::move(node)};
+}
+
+void Daemon(size_t, api::Pod& pod) { DaemonOn(std::string(kDaemonNode), pod); }
+
+// One pod of each of many sets on each of a hundred nodes: no two pods have the same shape.
+void DaemonOfItsNode(size_t i, api::Pod& pod) {
+  pod.metadata.labels = {{"daemonset", std::to_string(i / 100)}};
+  DaemonOn(MakeNode(i % 100).metadata.name, pod);
 }
 
 void DaemonSetup(size_t, size_t pods, cluster::Cluster& cluster) {
@@ -275,6 +283,7 @@ constexpr Workload kWorkloads[] = {
     {"unschedulable", "every second pod is too large for any node", &EverySecondTooLarge},
     {"gated", "requests only, beside 10,000 gated pods", &Plain, &GatedSetup},
     {"daemonset", "required affinity to one node by name", &Daemon, &DaemonSetup},
+    {"daemonset-nodes", "the same, each pod to another node", &DaemonOfItsNode},
     {"indexed-job", "requests only, with a label of its own", &IndexedJob},
     {"statefulset", "labels of its own, spread by default with its set", &StatefulSetPod,
      &StatefulSetSetup},

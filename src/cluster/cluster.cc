@@ -178,8 +178,11 @@ void Cluster::FreeRowIfUnused(NodeIndex n) {
 
 NodeIndex Cluster::FindNode(std::string_view name) const {
   const StringId id = strings_.Find(name);
-  if (id == kNoString) return kNoNode;
-  const auto it = row_of_name_.find(id);
+  return id == kNoString ? kNoNode : FindNode(id);
+}
+
+NodeIndex Cluster::FindNode(StringId name) const {
+  const auto it = row_of_name_.find(name);
   return it != row_of_name_.end() && records_[it->second].exists ? it->second : kNoNode;
 }
 

@@ -72,6 +72,7 @@ class Cluster {
   bool RemoveNode(std::string_view name);
 
   NodeIndex FindNode(std::string_view name) const;  // kNoNode when it does not exist
+  NodeIndex FindNode(StringId name) const;
   const std::string& NodeName(NodeIndex n) const { return strings_.Text(records_[n].name); }
   const NodeRecord& Record(NodeIndex n) const { return records_[n]; }
   const NodeSet& Nodes() const { return nodes_; }

@@ -5,7 +5,6 @@
 #include "api/image_name.h"
 #include "api/json.h"
 #include "api/pod_requests.h"
-#include "cluster/kind_key.h"
 #include "cluster/resources.h"
 #include "cluster/volume_use.h"
 
@@ -195,6 +194,17 @@ api::Pod SchedulingParts(const api::Pod& pod) {
   return kept;
 }
 
+uint32_t PartsOf(const PodShape& shape) {
+  const api::PodSpec& spec = shape.source.spec;
+  uint32_t parts = 0;
+  if (!spec.volumes.empty()) parts |= kHasVolumes;
+  if (!spec.resource_claims.empty()) parts |= kHasResourceClaims;
+  if (!shape.host_ports.empty()) parts |= kHasHostPorts;
+  const bool node_affinity = spec.affinity && spec.affinity->node_affinity;
+  if (node_affinity || !spec.node_selector.empty()) parts |= kHasNodeAffinity;
+  return parts;
+}
+
 void WriteClaims(const api::PodSpec& spec, KeyWriter& key) {
   for (const auto& claim : spec.resource_claims) {
     key.Text("C");
@@ -207,11 +217,10 @@ void WriteClaims(const api::PodSpec& spec, KeyWriter& key) {
   }
 }
 
-// `own`: with what is often one pod's own, its labels, volumes and claims.
-void WriteShape(const api::Pod& pod, bool own, KeyWriter& key) {
+// All but what is often one pod's own: labels, volumes and claims.
+void WriteKind(const api::Pod& pod, KeyWriter& key) {
   const api::PodSpec& spec = pod.spec;
   key.Text(pod.metadata.namespace_);
-  if (own) key.Map(pod.metadata.labels);
   key.Text(spec.scheduler_name);
   key.Number(static_cast<uint32_t>(spec.priority.value_or(0)));
   key.Text(spec.preemption_policy ? *spec.preemption_policy : std::string());
@@ -240,7 +249,6 @@ void WriteShape(const api::Pod& pod, bool own, KeyWriter& key) {
     key.Text("R");
     key.Json(*spec.resources);
   }
-  if (own) WriteClaims(spec, key);
   if (const auto* owner = SpreadingController(pod)) {
     key.Text("O");
     for (const std::string* part : {&owner->api_version, &owner->kind, &owner->name})
@@ -252,14 +260,15 @@ void WriteShape(const api::Pod& pod, bool own, KeyWriter& key) {
 
 }  // namespace
 
-void AppendShapeKey(const api::Pod& pod, std::string* out) {
-  KeyWriter key(out);
-  WriteShape(pod, /*own=*/true, key);
-}
-
 void AppendKindKey(const api::Pod& pod, std::string* out) {
   KeyWriter key(out);
-  WriteShape(pod, /*own=*/false, key);
+  WriteKind(pod, key);
+}
+
+void AppendOwnKey(const api::Pod& pod, std::string* out) {
+  KeyWriter key(out);
+  key.Map(pod.metadata.labels);
+  WriteClaims(pod.spec, key);
 }
 
 PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources) {
@@ -289,6 +298,7 @@ PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& r
   }
   shape.volume_keys = VolumeKeys(pod, strings);
   shape.source = SchedulingParts(pod);
+  shape.parts = PartsOf(shape);
   return shape;
 }
 

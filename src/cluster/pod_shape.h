@@ -5,6 +5,7 @@
 // once per template. Shapes are immutable.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,9 +20,22 @@ namespace berth::cluster {
 
 class ResourceNames;
 
+// What not every pod has and not every plugin looks at. Bits combine.
+enum ShapePart : uint32_t {
+  kHasVolumes = 1u << 0,  // that scheduling reads
+  kHasResourceClaims = 1u << 1,
+  kHasHostPorts = 1u << 2,
+  kHasNodeAffinity = 1u << 3,  // or a nodeSelector
+};
+inline constexpr size_t kShapePartSets = 1u << 4;  // combinations of parts
+
 struct PodShape {
   uint32_t id = 0;  // dense: index for side tables. Reused after the last pod of the shape is gone.
   uint64_t serial = 0;  // never reused: tells a reused id from the old one
+  // Equal for shapes that differ in labels, volumes and resource claims alone, as those of the pods
+  // of a StatefulSet or of an indexed Job do. Never reused.
+  uint64_t kind = 0;
+  uint32_t parts = 0;  // those it has
 
   std::string namespace_;
   int32_t priority = 0;
@@ -46,10 +60,13 @@ struct PodShape {
   api::Pod source;
 };
 
-// The bytes that are equal for two pods exactly when they have the same shape.
-void AppendShapeKey(const api::Pod& pod, std::string* key);
+// A pod's shape as bytes, in two halves; two pods have the same shape exactly when both are equal.
+// The first is that of its kind: all but what is often one pod's own.
+void AppendKindKey(const api::Pod& pod, std::string* key);
+// The second: labels, volumes and resource claims.
+void AppendOwnKey(const api::Pod& pod, std::string* key);
 
-// Derives the shape of `pod`; `id` and `serial` are left to the caller.
+// Derives the shape of `pod`; `id`, `serial` and `kind` are left to the caller.
 PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources);
 
 }  // namespace berth::cluster

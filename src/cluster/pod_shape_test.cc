@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/kind_key.h"
 #include "cluster/resources.h"
 #include "cluster/shape_table.h"
 #include "cluster/test_builders.h"
@@ -13,10 +12,13 @@
 namespace berth::cluster {
 namespace {
 
+// Both halves, and where the first one ends.
 std::string KeyOf(const api::Pod& pod) {
-  std::string key;
-  AppendShapeKey(pod, &key);
-  return key;
+  std::string kind;
+  std::string own;
+  AppendKindKey(pod, &kind);
+  AppendOwnKey(pod, &own);
+  return std::to_string(kind.size()) + " " + kind + own;
 }
 
 // A pod that has something of everything, so that every change below changes something.
@@ -276,6 +278,56 @@ TEST(ShapeTable, PodsOfOneTemplateShareAShapeUntilTheLastIsGone) {
   EXPECT_NE(d->serial, serial) << "serials are not";
   EXPECT_EQ(d->priority, 3);
   EXPECT_EQ(c->priority, 2);
+}
+
+TEST(ShapeTable, PodsThatDifferInLabelsAndClaimsAloneAreOfOneKind) {
+  Dictionary strings;
+  ResourceNames resources;
+  ShapeTable table;
+  const auto acquire = [&](const MakePod& pod) { return table.Acquire(pod, strings, resources); };
+  const PodShape* a = acquire(MakePod("a").Label("index", "1"));
+  const PodShape* b = acquire(MakePod("b").Label("index", "2"));
+  const PodShape* claim =
+      acquire(MakePod("c").Volume("{'name':'v','persistentVolumeClaim':{'claimName':'c'}}"));
+  const PodShape* other = acquire(MakePod("d").Label("index", "1").Priority(2));
+  EXPECT_NE(a, b);
+  EXPECT_EQ(a->kind, b->kind);
+  EXPECT_EQ(a->kind, claim->kind);
+  EXPECT_NE(a->kind, other->kind);
+  EXPECT_EQ(table.KindCount(), 2u);
+  const uint64_t kind = a->kind;
+  for (const PodShape* shape : {a, b, claim}) table.Release(shape);
+  EXPECT_EQ(acquire(MakePod("e").Label("index", "3"))->kind, kind)
+      << "a kind is still known when its last pod is gone";
+  EXPECT_EQ(table.Size(), 2u);
+}
+
+TEST(ShapeTable, KindsThatNobodyIsOfAreForgottenSomeTime) {
+  Dictionary strings;
+  ResourceNames resources;
+  ShapeTable table;
+  const PodShape* kept = table.Acquire(MakePod("kept").Priority(-1), strings, resources);
+  for (int32_t i = 0; i < 10'000; ++i) {
+    table.Release(table.Acquire(MakePod("p").Priority(i), strings, resources));
+  }
+  EXPECT_LE(table.KindCount(), 4096u);
+  EXPECT_EQ(table.Acquire(MakePod("twin").Priority(-1), strings, resources), kept);
+}
+
+TEST(PodShape, SaysWhichPartsItHas) {
+  Dictionary strings;
+  ResourceNames resources;
+  const auto parts = [&](const api::Pod& pod) {
+    return CompileShape(pod, strings, resources).parts;
+  };
+  EXPECT_EQ(parts(MakePod("p").Label("app", "web").Requests("cpu", "1")), 0u);
+  EXPECT_EQ(parts(MakePod("p").HostPort(80)), kHasHostPorts);
+  EXPECT_EQ(parts(MakePod("p").NodeSelector("disk", "ssd")), kHasNodeAffinity);
+  EXPECT_EQ(parts(MakePod("p").NodeAffinity("{}")), kHasNodeAffinity);
+  EXPECT_EQ(parts(MakePod("p").Volume("{'name':'v','emptyDir':{}}")), 0u) << "nobody reads it";
+  EXPECT_EQ(parts(MakePod("p").Volume("{'name':'v','persistentVolumeClaim':{'claimName':'c'}}")),
+            kHasVolumes);
+  EXPECT_EQ(parts(FullPod()), kShapePartSets - 1);
 }
 
 TEST(PerShape, ValuesAreMadeOncePerShapeAndAgainForAReusedId) {

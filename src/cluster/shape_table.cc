@@ -1,13 +1,29 @@
 #include "cluster/shape_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace berth::cluster {
 
+ShapeTable::Kind& ShapeTable::KindOf(const api::Pod& pod) {
+  scratch_.clear();
+  AppendKindKey(pod, &scratch_);
+  const auto it = kinds_.find(scratch_);
+  if (it != kinds_.end()) return *it->second;
+  if (kinds_.size() >= sweep_kinds_at_) {
+    boost::unordered::erase_if(kinds_, [](const auto& known) { return known.second->shapes == 0; });
+    sweep_kinds_at_ = std::max<size_t>(4096, 2 * kinds_.size());
+  }
+  auto made = std::make_unique<Kind>();
+  made->number = next_kind_++;
+  return *kinds_.emplace(scratch_, std::move(made)).first->second;
+}
+
 const PodShape* ShapeTable::Acquire(const api::Pod& pod, Dictionary& strings,
                                     ResourceNames& resources) {
-  scratch_.clear();
-  AppendShapeKey(pod, &scratch_);
+  Kind& kind = KindOf(pod);
+  scratch_.assign(reinterpret_cast<const char*>(&kind.number), sizeof kind.number);
+  AppendOwnKey(pod, &scratch_);
   const auto it = by_key_.find(scratch_);
   if (it != by_key_.end()) {
     Entry& entry = entries_[it->second];
@@ -26,7 +42,10 @@ const PodShape* ShapeTable::Acquire(const api::Pod& pod, Dictionary& strings,
   entry.shape = CompileShape(pod, strings, resources);
   entry.shape.id = id;
   entry.shape.serial = next_serial_++;
+  entry.shape.kind = kind.number;
   entry.key = scratch_;
+  entry.kind = &kind;
+  ++kind.shapes;
   entry.users = 1;
   by_key_.emplace(entry.key, id);
   return &entry.shape;
@@ -37,6 +56,8 @@ void ShapeTable::Release(const PodShape* shape) {
   Entry& entry = entries_[id];
   if (--entry.users > 0) return;
   by_key_.erase(entry.key);
+  --entry.kind->shapes;
+  entry.kind = nullptr;
   entry.shape = PodShape();
   entry.key = std::string();
   free_.push_back(id);

@@ -24,18 +24,31 @@ class ShapeTable {
   void Release(const PodShape* shape);
 
   size_t Size() const { return by_key_.size(); }
+  // Kinds of shapes that are remembered, in use or not.
+  size_t KindCount() const { return kinds_.size(); }
 
  private:
+  struct Kind {
+    uint64_t number = 0;
+    uint64_t shapes = 0;
+  };
   struct Entry {
     PodShape shape;
-    std::string key;
+    std::string key;  // the number of its kind, and the half of the key that is its own
+    Kind* kind = nullptr;
     uint64_t users = 0;
   };
+
+  Kind& KindOf(const api::Pod& pod);
 
   std::deque<Entry> entries_;  // by shape id; a deque: shapes never move
   std::vector<uint32_t> free_;
   boost::unordered_flat_map<std::string_view, uint32_t> by_key_;
   uint64_t next_serial_ = 1;
+  // Kinds outlive their shapes for a while: the next pod of a kind is known by its old number.
+  boost::unordered_flat_map<std::string, std::unique_ptr<Kind>> kinds_;
+  size_t sweep_kinds_at_ = 4096;
+  uint64_t next_kind_ = 1;
   std::string scratch_;
 };
 

@@ -95,6 +95,8 @@ class TopologyCounters {
   PodCounter& Use(const PodPredicate& predicate, CounterHandle& handle);
 
   // --- Terms of placed pods.
+  // The number of the last term that appeared.
+  uint64_t LastTerm() const { return last_term_serial_; }
   // Calls f(CounterHandle, const OwnTerm&) for every term numbered after `since` that may speak
   // about pods in `namespace_`; returns the number to ask with the next time.
   template <class F>

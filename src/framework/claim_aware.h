@@ -28,7 +28,7 @@ class ClaimAwarePlugin : public ClassAwarePlugin {
   }
 
   // Rows about which answers may have changed though neither the node nor its pods have. Up to date
-  // after PreFilter of a pod that concerns the plugin; null: there are none.
+  // after PreFilter of a pod that concerns the plugin; null: there are none. Always the same log.
   virtual const cluster::RowLog* ChangedRows() const { return nullptr; }
 };
 

@@ -50,44 +50,11 @@ ClassCache::ClassCache(const Profile& profile, size_t memory_bytes)
 
 // --- Which plugins concern the pod, and how
 
-bool ClassCache::SortPlugins(Cycle& cycle) {
-  local_filters_.clear();
-  domain_filters_.clear();
-  domains_last_ = true;
-  aware_.clear();
-  logs_.clear();
-  const auto note_aware = [&](uint8_t index) {
-    const ClassAwarePlugin* aware = roles_[index].aware;
-    if (aware == nullptr) return;
-    for (const auto& known : aware_) {
-      if (known.index == index) return;
-    }
-    aware_.push_back({aware, index});
-  };
-  for (const auto& served : profile_.filter) {
-    if (cycle.FilterSkipped(served.index)) continue;
-    const Role& role = roles_[served.index];
-    if (role.unknown) return false;
-    domains_last_ = domains_last_ && (role.by_domain || domain_filters_.empty());
-    (role.by_domain ? domain_filters_ : local_filters_).push_back(served);
-    note_aware(served.index);
-    if (role.claims == nullptr) continue;
-    if (const cluster::RowLog* log = role.claims->ChangedRows()) logs_.push_back(log);
-  }
-  if (!SortScorePlugins(cycle)) return false;
-  for (const auto* list : {&local_scores_, &normalized_scores_, &domain_scores_}) {
-    for (const size_t i : *list) note_aware(profile_.score[i].index);
-  }
-  return true;
-}
-
-bool ClassCache::SortScorePlugins(Cycle& cycle) {
-  local_scores_.clear();
-  normalized_scores_.clear();
-  domain_scores_.clear();
+// Those that look at nodes or at their number are asked later, about cells.
+bool ClassCache::AskPreScores(Cycle& cycle) {
+  skipped_ = cycle.pre_scores_skipped();
   pre_scored_.clear();
-  std::fill(skipped_.begin(), skipped_.end(), 0);
-  for (const auto& [plugin, index] : profile_.pre_score) {
+  for (const auto& [plugin, index] : cycle.pre_scores()) {
     const Role& role = roles_[index];
     if (role.by_domain) continue;
     if ((role.depends_on & (kOnNodeCount | kOnDomainPods)) != 0) return false;
@@ -99,6 +66,64 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
     if (!status.Ok()) return false;
     pre_scored_.push_back(index);
   }
+  return true;
+}
+
+// Which plugins have something to say is mostly as it was for the last pod.
+bool ClassCache::SortPlugins(Cycle& cycle) {
+  if (cycle.filters_skipped() == sorted_filters_ && skipped_ == sorted_scores_) return sorted_well_;
+  sorted_filters_ = cycle.filters_skipped();
+  sorted_scores_ = skipped_;
+  aware_.clear();
+  sorted_well_ = SortFilters(cycle) && SortScores();
+  if (!sorted_well_) return false;
+  premises_.clear();
+  for (const auto* filters : {&local_filters_, &domain_filters_}) {
+    for (const auto& served : *filters) premises_.push_back(served.index);
+    premises_.push_back(-1);
+  }
+  for (const auto* scores : {&local_scores_, &normalized_scores_, &domain_scores_}) {
+    for (const size_t i : *scores) {
+      NoteAware(profile_.score[i].index);
+      premises_.push_back(static_cast<int64_t>(i));
+    }
+    premises_.push_back(-1);
+  }
+  sorted_premises_ = premises_.size();
+  return true;
+}
+
+void ClassCache::NoteAware(uint8_t index) {
+  const ClassAwarePlugin* aware = roles_[index].aware;
+  if (aware == nullptr) return;
+  for (const auto& known : aware_) {
+    if (known.index == index) return;
+  }
+  aware_.push_back({aware, index});
+}
+
+bool ClassCache::SortFilters(Cycle& cycle) {
+  local_filters_.clear();
+  domain_filters_.clear();
+  domains_last_ = true;
+  logs_.clear();
+  for (const auto& served : profile_.filter) {
+    if (cycle.FilterSkipped(served.index)) continue;
+    const Role& role = roles_[served.index];
+    if (role.unknown) return false;
+    domains_last_ = domains_last_ && (role.by_domain || domain_filters_.empty());
+    (role.by_domain ? domain_filters_ : local_filters_).push_back(served);
+    NoteAware(served.index);
+    if (role.claims == nullptr) continue;
+    if (const cluster::RowLog* log = role.claims->ChangedRows()) logs_.push_back(log);
+  }
+  return true;
+}
+
+bool ClassCache::SortScores() {
+  local_scores_.clear();
+  normalized_scores_.clear();
+  domain_scores_.clear();
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     const auto& [plugin, index, weight] = profile_.score[i];
     const Role& role = roles_[index];
@@ -116,15 +141,7 @@ bool ClassCache::SortScorePlugins(Cycle& cycle) {
 
 // Everything that what is kept about a node depends on, besides the node.
 bool ClassCache::CollectPremises(Cycle& cycle) {
-  premises_.clear();
-  for (const auto* filters : {&local_filters_, &domain_filters_}) {
-    for (const auto& served : *filters) premises_.push_back(served.index);
-    premises_.push_back(-1);
-  }
-  for (const auto* scores : {&local_scores_, &normalized_scores_, &domain_scores_}) {
-    for (const size_t i : *scores) premises_.push_back(static_cast<int64_t>(i));
-    premises_.push_back(-1);
-  }
+  premises_.resize(sorted_premises_);
   const CycleContext& c = cycle.context();
   const bool in_key = HasClaims(c.shape);
   for (const auto& [plugin, index] : aware_) {
@@ -446,10 +463,10 @@ std::optional<ClassAnswer> ClassCache::Find(Cycle& cycle, cluster::Cluster& clus
   Shape& shape = ShapeOf(c.shape);
   Entry* const last = LastOf(c.shape, shape);
   if (last != nullptr && Waits(*last)) return std::nullopt;
-  if (!BeginKey(cycle, shape.kind)) return std::nullopt;
+  if (!BeginKey(cycle)) return std::nullopt;
   rows_asked_ = 0;
   WatchedPoint pre_score(cycle.watch(), Point::kPreScore);
-  if (!SortPlugins(cycle) || !CollectPremises(cycle)) return std::nullopt;
+  if (!AskPreScores(cycle) || !SortPlugins(cycle) || !CollectPremises(cycle)) return std::nullopt;
   FinishKey(cycle);
   Entry& entry = EntryFor(shape, last);
   if (&entry != last && Waits(entry)) return std::nullopt;

@@ -7,8 +7,8 @@
 // them are asked one by one. Where a plugin that concerns the pod declares too much there is no
 // answer here, and the caller looks at all nodes.
 //
-// Pods are of one class when they are of one kind (cluster/kind_key.h), when their claims mean the
-// same to the plugins (ClaimAwarePlugin) and when their labels do (LabelAwarePlugin).
+// Pods are of one class when they are of one kind (PodShape::kind), when their claims mean the same
+// to the plugins (ClaimAwarePlugin) and when their labels do (LabelAwarePlugin).
 // So pods with a claim or a label of their own each, as those of a StatefulSet, share one.
 //
 // With or without it, decisions are the same: the same feasible nodes, the same totals, and so the
@@ -22,7 +22,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -111,10 +110,9 @@ class ClassCache {
       return nodes->MemoryBytes() + (verdicts ? verdicts->MemoryBytes() : 0);
     }
   };
-  // What is remembered of a shape: its kind, and the entry that its last pod used.
+  // What is remembered of a shape: the entry that its last pod used.
   struct Shape {
     uint64_t serial = 0;
-    int64_t kind = 0;
     Entry* entry = nullptr;  // null: none so far
     uint64_t entry_serial = 0;
   };
@@ -129,8 +127,11 @@ class ClassCache {
   };
 
   // Each false: this pod is not for us.
+  bool AskPreScores(Cycle& cycle);
   bool SortPlugins(Cycle& cycle);
-  bool SortScorePlugins(Cycle& cycle);
+  bool SortFilters(Cycle& cycle);
+  bool SortScores();
+  void NoteAware(uint8_t index);
   bool CollectPremises(Cycle& cycle);
   bool Refresh(Cycle& cycle, Entry& entry);
   bool IsNear(const cluster::Cluster& cluster, const Entry& entry) const;
@@ -150,9 +151,8 @@ class ClassCache {
 
   static bool HasClaims(const cluster::PodShape& shape);
   Shape& ShapeOf(const cluster::PodShape& shape);
-  int64_t KindOf(const cluster::PodShape& shape);
   // Says what the pod's claims mean. False: they are like no other pod's.
-  bool BeginKey(Cycle& cycle, int64_t kind);
+  bool BeginKey(Cycle& cycle);
   void FinishKey(Cycle& cycle);
   // The entry of the last pod of this shape, if there is one.
   static Entry* LastOf(const cluster::PodShape& shape, const Shape& known);
@@ -178,24 +178,28 @@ class ClassCache {
   std::vector<Entry*> free_;
   boost::unordered_flat_map<Key, Entry*, KeyHash, KeyEqual> by_key_;  // keys are the entries'
   std::vector<Shape> shapes_;                                         // by id
-  boost::unordered_flat_map<std::string, int64_t> kinds_;
   uint64_t entries_made_ = 0;
-  int64_t kinds_seen_ = 0;
   std::vector<Entry*> held_;  // those with a class
   size_t memory_used_ = 0;
   uint64_t clock_ = 0;
   Statistics statistics_;
 
-  // About the pod of the last Find.
+  // Which plugins concern the pod of the last Find, and what of it was sorted already.
+  std::vector<uint8_t> sorted_filters_;  // those skipped, by plugin position
+  std::vector<uint8_t> sorted_scores_;
+  bool sorted_well_ = false;
+  size_t sorted_premises_ = 0;  // how many of the premises say how they are sorted
   std::vector<Served<FilterPlugin>> local_filters_;
   std::vector<Served<FilterPlugin>> domain_filters_;
   std::vector<size_t> local_scores_;       // positions in profile_.score
   std::vector<size_t> normalized_scores_;  // the same; their raw scores are the first traits
   std::vector<size_t> domain_scores_;
-  Numbers premises_;
-  Numbers key_;
   bool domains_last_ = true;  // no filter of nodes themselves comes after one of domains
   std::vector<const cluster::RowLog*> logs_;  // of plugins among the local filters
+
+  // About the pod of the last Find.
+  Numbers premises_;
+  Numbers key_;
   PodClass* nodes_ = nullptr;
   ClassVerdicts* verdicts_ = nullptr;
   std::vector<std::pair<NodeIndex, Verdict>> in_the_way_;  // of nominated pods
@@ -208,7 +212,6 @@ class ClassCache {
   uint64_t rows_asked_ = 0;  // by filters and scores of nodes themselves
 
   // Scratch.
-  std::string text_;
   std::vector<uint8_t> skipped_;     // PreScore said Skip, by plugin position
   std::vector<uint8_t> pre_scored_;  // plugins whose PreScore succeeded
   std::vector<NodeIndex> again_;

@@ -1,7 +1,6 @@
 // ClassCache: the classes that are held, and for how long.
 #include <algorithm>
 
-#include "cluster/kind_key.h"
 #include "framework/class_cache.h"
 #include "framework/cycle.h"
 
@@ -15,37 +14,24 @@ constexpr uint32_t kFirstWait = 1;
 constexpr uint32_t kWorthAnswers = 8;
 // Classes that are remembered, made or not; half of them go when there are more.
 constexpr size_t kMaxEntries = 65536;
-// The same for kinds of pods; all of them are forgotten when there are more.
-constexpr size_t kMaxKinds = 16384;
 
 }  // namespace
 
 bool ClassCache::HasClaims(const cluster::PodShape& shape) {
-  const api::PodSpec& spec = shape.source.spec;
-  return !spec.volumes.empty() || !spec.resource_claims.empty();
+  return (shape.parts & (cluster::kHasVolumes | cluster::kHasResourceClaims)) != 0;
 }
 
 ClassCache::Shape& ClassCache::ShapeOf(const cluster::PodShape& shape) {
   if (shape.id >= shapes_.size()) shapes_.resize(shape.id + size_t{1});
   Shape& known = shapes_[shape.id];
-  if (known.serial != shape.serial) known = {shape.serial, KindOf(shape)};
+  if (known.serial != shape.serial) known = {.serial = shape.serial};
   return known;
 }
 
-// A number that is never reused.
-int64_t ClassCache::KindOf(const cluster::PodShape& shape) {
-  text_.clear();
-  cluster::AppendKindKey(shape.source, &text_);
-  const auto it = kinds_.find(text_);
-  if (it != kinds_.end()) return it->second;
-  if (kinds_.size() >= kMaxKinds) kinds_.clear();
-  kinds_.emplace(text_, ++kinds_seen_);
-  return kinds_seen_;
-}
-
-bool ClassCache::BeginKey(Cycle& cycle, int64_t kind) {
+bool ClassCache::BeginKey(Cycle& cycle) {
   const CycleContext& c = cycle.context();
-  key_.assign(1, kind);
+  key_.clear();
+  key_.push_back(static_cast<int64_t>(c.shape.kind));
   if (!HasClaims(c.shape)) return true;
   for (const auto& [plugin, index] : profile_.filter) {
     if (cycle.FilterSkipped(index)) continue;
@@ -143,7 +129,6 @@ void ClassCache::ForgetOld() {
 void ClassCache::ForgetAll() {
   by_key_.clear();
   shapes_.clear();
-  kinds_.clear();
   free_.clear();
   entries_.clear();
   held_.clear();

@@ -19,6 +19,8 @@ constexpr size_t kRangeWords = 16;
 // From this many words on, a scan is worth spreading over the executor.
 constexpr size_t kParallelWords = 256;
 
+constexpr uint32_t kAllParts = cluster::kShapePartSets - 1;
+
 Status Wrapped(std::string_view what, std::string_view plugin, const Status& status) {
   return Status::Error(fmt::format("running {} plugin \"{}\": {}", what, plugin, status.Message()));
 }
@@ -28,25 +30,69 @@ Status Wrapped(std::string_view what, std::string_view plugin, const Status& sta
 Cycle::Cycle(const Profile& profile, Executor* executor)
     : profile_(profile), executor_(executor), classes_(std::make_unique<ClassCache>(profile)) {
   for (const auto& plugin : profile.Plugins()) states_.push_back(plugin->NewState());
+  idle_states_.resize(states_.size());
   calls_.resize(states_.size());
   filter_skipped_.resize(states_.size());
   pre_score_skipped_.resize(states_.size());
   score_skipped_.resize(profile.score.size());
   raw_.resize(profile.score.size());
   normalized_.resize(profile.score.size());
+  plan_ = &PlanFor(kAllParts);
 }
 
 Cycle::~Cycle() = default;
 
 void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   context_.emplace(CycleContext{cluster, pod, *pod.shape});
-  std::fill(filter_skipped_.begin(), filter_skipped_.end(), 0);
+  plan_ = &PlanFor(ask_all_ ? kAllParts : pod.shape->parts);
+  filter_skipped_ = plan_->filter_skipped;
   ForgetRestriction();
+  pre_filter_end_ = kNoPlugin;  // nobody was asked
   errors_.clear();
   if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
+  for (const auto& [plugin, state] : plan_->begin) plugin->BeginCycle(*context_, state);
+}
+
+// A pod with these parts is the cycle's, unless it has all parts.
+const Cycle::Plan& Cycle::PlanFor(uint32_t parts) {
+  std::unique_ptr<Plan>& plan = plans_[parts];
+  if (plan != nullptr) return *plan;
+  plan = std::make_unique<Plan>();
+  std::vector<uint8_t> idle(states_.size());
   for (size_t i = 0; i < states_.size(); ++i) {
-    if (states_[i]) profile_.At(static_cast<uint8_t>(i)).BeginCycle(*context_, states_[i].get());
+    const auto index = static_cast<uint8_t>(i);
+    const Plugin& plugin = profile_.At(index);
+    idle[i] = (plugin.Concerns() & (parts | kEveryPod)) == 0 && IsIdle(index);
+    plan->states.push_back((idle[i] != 0 ? idle_states_ : states_)[i].get());
+    if (idle[i] == 0 && states_[i]) plan->begin.emplace_back(&plugin, states_[i].get());
   }
+  const auto sort = [&](const auto& all, auto* asked, std::vector<uint8_t>* skipped) {
+    skipped->resize(states_.size());
+    for (const auto& served : all) {
+      (*skipped)[served.index] = idle[served.index];
+      if (idle[served.index] == 0) asked->push_back(served);
+    }
+  };
+  sort(profile_.pre_filter, &plan->pre_filter, &plan->filter_skipped);
+  sort(profile_.pre_score, &plan->pre_score, &plan->pre_score_skipped);
+  return *plan;
+}
+
+// A plugin has nothing to say about the cycle's pod. Prepares the state for all such pods. False:
+// it has something to say after all.
+bool Cycle::IsIdle(uint8_t index) {
+  const Plugin& plugin = profile_.At(index);
+  std::unique_ptr<PluginState>& state = idle_states_[index];
+  if (state == nullptr) {
+    state = plugin.NewState();
+    if (state != nullptr) plugin.BeginCycle(*context_, state.get());
+  }
+  for (const auto& served : profile_.pre_filter) {
+    if (served.index != index) continue;
+    PreFilterResult result;
+    return served.plugin->PreFilter(*context_, state.get(), &result).IsSkip();
+  }
+  return true;
 }
 
 // --- PreFilter
@@ -54,21 +100,28 @@ void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
 
 Status Cycle::RunPreFilter() {
   WatchedPoint point(watch_, Point::kPreFilter);
+  pre_filter_end_.reset();
   Status status = AskPreFilters();
   point.End(status.code());
   return status;
 }
 
+// Who wants to know about plugins hears of all of them.
+std::span<const Served<PreFilterPlugin>> Cycle::AskedPreFilters() const {
+  return plugin_watch_ == nullptr ? plan_->pre_filter : profile_.pre_filter;
+}
+
 Status Cycle::AskPreFilters() {
   Status outcome;
-  for (const auto& [plugin, index] : profile_.pre_filter) {
-    PreFilterResult& result = scratch_restriction_;
+  for (const auto& [plugin, index] : AskedPreFilters()) {
+    PreFilterResult& result = restricting_.empty() ? restriction_ : scratch_restriction_;
     result.all_nodes = true;
-    result.node_names.clear();
     result.nodes.clear();
     Status status = Watched(Point::kPreFilter, *plugin, [&, p = plugin, at = index] {
-      return p->PreFilter(*context_, states_[at].get(), &result);
+      return p->PreFilter(*context_, plan_->states[at], &result);
     });
+    // With any other answer, what it says about nodes is worth nothing.
+    if (!status.Ok()) result.all_nodes = true;
     if (status.IsSkip()) {
       filter_skipped_[index] = 1;
       continue;
@@ -77,7 +130,7 @@ Status Cycle::AskPreFilters() {
     if (!status.Ok()) {
       status.set_plugin(plugin->Name());
       if (status.code() == Code::kUnschedulableAndUnresolvable) {
-        ForgetRestriction();
+        EndPreFilters(index);
         return status;
       }
       // Preemption may still help, and it needs what the remaining plugins prepare.
@@ -85,31 +138,50 @@ Status Cycle::AskPreFilters() {
         outcome = std::move(status);
         continue;
       }
-      ForgetRestriction();
+      EndPreFilters(index);
       Status error = Wrapped("PreFilter", plugin->Name(), status);
       error.set_plugin(plugin->Name());
       return error;
     }
     if (result.all_nodes) continue;
+    if (!restricting_.empty()) MergeRestriction(result, &restriction_);
     restricting_.push_back(index);
-    MergeRestriction(result, &restriction_);
-    if (restriction_.node_names.empty()) return NoNodeLeft();
+    if (restriction_.node_names.empty()) {
+      MissedPreFilters(index);
+      return NoNodeLeft();
+    }
   }
   return outcome;
 }
 
+bool Cycle::PreFilterReached(uint8_t plugin) const {
+  if (pre_filter_end_ == kNoPlugin) return false;
+  for (const auto& served : profile_.pre_filter) {
+    if (served.index == plugin) return true;
+    if (served.index == pre_filter_end_) return false;
+  }
+  return false;
+}
+
+// The plugins after this one are not asked, not even those that would have had nothing to say.
+void Cycle::MissedPreFilters(uint8_t plugin) {
+  pre_filter_end_ = plugin;
+  for (const auto& served : profile_.pre_filter) {
+    if (!PreFilterReached(served.index)) filter_skipped_[served.index] = 0;
+  }
+}
+
+void Cycle::EndPreFilters(uint8_t plugin) {
+  ForgetRestriction();
+  MissedPreFilters(plugin);
+}
+
 void Cycle::ForgetRestriction() {
   restriction_.all_nodes = true;
-  restriction_.node_names.clear();
-  restriction_.nodes.clear();
   restricting_.clear();
 }
 
 void Cycle::MergeRestriction(const PreFilterResult& from, PreFilterResult* into) {
-  if (into->all_nodes) {
-    *into = from;
-    return;
-  }
   std::erase_if(into->node_names, [&](const std::string& name) {
     return !std::binary_search(from.node_names.begin(), from.node_names.end(), name);
   });
@@ -137,7 +209,7 @@ void Cycle::FilterRange(NodeSet& nodes, size_t first_word, size_t end_word) {
   for (const auto& [plugin, index] : profile_.filter) {
     if (filter_skipped_[index] != 0) continue;
     batch.SetPlugin(index);
-    plugin->Filter(*context_, states_[index].get(), batch);
+    plugin->Filter(*context_, plan_->states[index], batch);
   }
 }
 
@@ -149,7 +221,7 @@ void Cycle::FilterPluginByPlugin(NodeSet& nodes, size_t first_word, size_t end_w
     ForRanges(end_word - first_word, [&, p = plugin, at = index](size_t first, size_t end) {
       FilterBatch batch(nodes, verdicts_, first_word + first, first_word + end);
       batch.SetPlugin(at);
-      p->Filter(*context_, states_[at].get(), batch);
+      p->Filter(*context_, plan_->states[at], batch);
     });
     const auto words = nodes.Words().subspan(first_word, end_word - first_word);
     const bool some = std::any_of(words.begin(), words.end(), [](uint64_t w) { return w != 0; });
@@ -193,7 +265,7 @@ void Cycle::ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range) {
 Status Cycle::AddPod(const cluster::Pod& pod, NodeIndex node) {
   for (const auto& [plugin, index] : profile_.pre_filter) {
     if (filter_skipped_[index] != 0 || !plugin->HasExtensions()) continue;
-    const Status status = plugin->AddPod(*context_, states_[index].get(), pod, node);
+    const Status status = plugin->AddPod(*context_, plan_->states[index], pod, node);
     if (!status.Ok()) return Wrapped("AddPod on PreFilter", plugin->Name(), status);
   }
   return {};
@@ -202,7 +274,7 @@ Status Cycle::AddPod(const cluster::Pod& pod, NodeIndex node) {
 Status Cycle::RemovePod(const cluster::Pod& pod, NodeIndex node) {
   for (const auto& [plugin, index] : profile_.pre_filter) {
     if (filter_skipped_[index] != 0 || !plugin->HasExtensions()) continue;
-    const Status status = plugin->RemovePod(*context_, states_[index].get(), pod, node);
+    const Status status = plugin->RemovePod(*context_, plan_->states[index], pod, node);
     if (!status.Ok()) return Wrapped("RemovePod on PreFilter", plugin->Name(), status);
   }
   return {};
@@ -233,7 +305,7 @@ std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {
   std::vector<std::string> reasons;
   if (verdict.plugin != kNoPlugin) {
     profile_.At(verdict.plugin)
-        .Reasons(*context_, states_[verdict.plugin].get(), verdict, &reasons);
+        .Reasons(*context_, plan_->states[verdict.plugin], verdict, &reasons);
     if (verdict.code == Code::kError) {
       reasons = {fmt::format("running \"{}\" filter plugin: {}", profile_.At(verdict.plugin).Name(),
                              fmt::join(reasons, ", "))};
@@ -251,7 +323,7 @@ Status Cycle::RunPreScore(const NodeSet& feasible) {
   std::fill(pre_score_skipped_.begin(), pre_score_skipped_.end(), 0);
   for (const auto& [plugin, index] : profile_.pre_score) {
     const Status status = Watched(Point::kPreScore, *plugin, [&, p = plugin, at = index] {
-      return p->PreScore(*context_, states_[at].get(), feasible);
+      return p->PreScore(*context_, plan_->states[at], feasible);
     });
     if (status.IsSkip()) {
       pre_score_skipped_[index] = 1;
@@ -287,7 +359,7 @@ void Cycle::AskScores(const NodeSet& feasible) {
   for (size_t i = 0; i < profile_.score.size(); ++i) {
     if (score_skipped_[i] != 0) continue;
     const auto& [plugin, index, weight] = profile_.score[i];
-    PluginState* state = states_[index].get();
+    PluginState* state = plan_->states[index];
     if (plugin_watch_ != nullptr) plugin_watch_->PluginBegan();
     if (const auto uniform = plugin->UniformScore(*context_, state, feasible)) {
       raw_[i].SetUniform(*uniform);
@@ -317,7 +389,7 @@ void Cycle::Normalize(const NodeSet& feasible) {
     ScoreColumn& column = keep_raw_ ? normalized_[i] : raw_[i];
     if (keep_raw_) column = raw_[i];
     if (plugin_watch_ != nullptr) plugin_watch_->PluginBegan();
-    plugin->Normalize(*context_, states_[index].get(), feasible, column);
+    plugin->Normalize(*context_, plan_->states[index], feasible, column);
     if (plugin_watch_ != nullptr) {
       plugin_watch_->PluginEnded(Point::kNormalize, plugin->Name(), Code::kSuccess);
     }
@@ -382,7 +454,7 @@ Status Cycle::AddUp(const NodeSet& feasible) {
     if (!InRange(column, feasible, &bad)) {
       const auto& [plugin, index, weight] = profile_.score[i];
       const auto* fallible = dynamic_cast<const FallibleScorePlugin*>(plugin);
-      const Status failed = fallible ? fallible->ScoreFailure(states_[index].get()) : Status();
+      const Status failed = fallible ? fallible->ScoreFailure(plan_->states[index]) : Status();
       if (!failed.Ok()) {
         return Status::Error(fmt::format("running Score plugins: plugin \"{}\" failed with: {}",
                                          plugin->Name(), failed.Message()));

@@ -5,12 +5,14 @@
 // verdicts, feasible nodes, scores.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/batch.h"
@@ -48,6 +50,12 @@ class Cycle {
   PluginCalls& mutable_calls(uint8_t plugin) { return calls_[plugin]; }
   // Filters looked at `nodes` nodes, and each plugin (by position) rejected some of them.
   void CountFilters(uint64_t nodes, std::span<const uint32_t> rejected_by);
+  // They looked at one node, and it passed.
+  void CountPassed() {
+    for (const auto& [plugin, index] : profile_.filter) {
+      calls_[index].filter += filter_skipped_[index] == 0;
+    }
+  }
   // What RunScore asked was about so many nodes.
   void CountScores(uint64_t nodes);
 
@@ -58,6 +66,8 @@ class Cycle {
   const PreFilterResult& restriction() const { return restriction_; }
   // Plugins that restricted the nodes, in profile order.
   const std::vector<uint8_t>& restricting_plugins() const { return restricting_; }
+  // Did it come to this plugin (position in the plugin table), or did one before it end the cycle?
+  bool PreFilterReached(uint8_t plugin) const;
 
   // --- Filter
   // Rejects from `nodes`, within the words [first_word, end_word), every node a filter refuses;
@@ -97,10 +107,17 @@ class Cycle {
   // Keep raw scores apart from normalised ones, at the price of a copy. Off: RawScore of a plugin
   // that normalises is its normalised score.
   void set_keep_raw(bool keep) { keep_raw_ = keep; }
+  // For tests: every plugin is asked about every pod, whoever says it has nothing to say.
+  void set_ask_all(bool all) { ask_all_ = all; }
 
-  PluginState* state(uint8_t plugin) { return states_[plugin].get(); }
-  const PluginState* state(uint8_t plugin) const { return states_[plugin].get(); }
+  PluginState* state(uint8_t plugin) { return plan_->states[plugin]; }
+  const PluginState* state(uint8_t plugin) const { return plan_->states[plugin]; }
   bool FilterSkipped(uint8_t plugin) const { return filter_skipped_[plugin] != 0; }
+  const std::vector<uint8_t>& filters_skipped() const { return filter_skipped_; }
+  // PreScore plugins that may have something to say about the pod, and by plugin position those
+  // that need not be asked.
+  std::span<const Served<PreScorePlugin>> pre_scores() const { return plan_->pre_score; }
+  const std::vector<uint8_t>& pre_scores_skipped() const { return plan_->pre_score_skipped; }
 
   // Calls range(first word, end word) for all of `words`, spread over the executor when there are
   // many.
@@ -118,7 +135,22 @@ class Cycle {
     plugin_watch_->PluginEnded(point, plugin.Name(), status.code());
     return status;
   }
+  // What is done for all pods that have the same parts (Plugin::Concerns).
+  struct Plan {
+    std::vector<PluginState*> states;  // by plugin position
+    std::vector<std::pair<const Plugin*, PluginState*>> begin;
+    // Who is asked, and by plugin position who would say Skip.
+    std::vector<Served<PreFilterPlugin>> pre_filter;
+    std::vector<uint8_t> filter_skipped;
+    std::vector<Served<PreScorePlugin>> pre_score;
+    std::vector<uint8_t> pre_score_skipped;
+  };
+  const Plan& PlanFor(uint32_t parts);
+  bool IsIdle(uint8_t plugin);
+  std::span<const Served<PreFilterPlugin>> AskedPreFilters() const;
   Status AskPreFilters();
+  void MissedPreFilters(uint8_t plugin);
+  void EndPreFilters(uint8_t plugin);
   void FilterRange(NodeSet& nodes, size_t first_word, size_t end_word);
   void FilterPluginByPlugin(NodeSet& nodes, size_t first_word, size_t end_word);
   void AskScores(const NodeSet& feasible);
@@ -140,10 +172,15 @@ class Cycle {
   std::optional<CycleContext> context_;
   std::vector<std::unique_ptr<PluginState>>
       states_;  // by plugin position; null where a plugin keeps none
+  std::vector<std::unique_ptr<PluginState>> idle_states_;  // the same, for pods it has no say about
+  std::array<std::unique_ptr<Plan>, cluster::kShapePartSets> plans_;
+  const Plan* plan_ = nullptr;  // never null
+  bool ask_all_ = false;
+  std::optional<uint8_t> pre_filter_end_;  // the plugin that ended PreFilter before all were asked
 
   std::vector<uint8_t> filter_skipped_;  // by plugin position
   PreFilterResult restriction_;
-  PreFilterResult scratch_restriction_;
+  PreFilterResult scratch_restriction_;  // of the second plugin that restricts, and on
   std::vector<uint8_t> restricting_;
   VerdictTable verdicts_;
   NodeSet one_;                      // scratch of FilterOne; empty in between

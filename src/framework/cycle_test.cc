@@ -146,6 +146,80 @@ TEST_F(CycleTest, ACycleIsUsedAgainForTheNextPod) {
   EXPECT_TRUE(cycle.FilterSkipped(0));
 }
 
+TEST_F(CycleTest, WhoHasNothingToSayAboutAPodIsNotAsked) {
+  int ports = 0;   // how often it was asked
+  int breaks = 0;  // the same for one that has something to say though it says it has not
+  const FakeProfile profile(cluster_, {{.name = "Ports",
+                                        .pre_filter =
+                                            [&](const CycleContext& c, PreFilterResult*) {
+                                              ++ports;
+                                              return c.shape.host_ports.empty() ? Status::Skip()
+                                                                                : Status();
+                                            },
+                                        .filter = [](NodeIndex) { return true; },
+                                        .concerns = cluster::kHasHostPorts},
+                                       {.name = "Breaks",
+                                        .pre_filter =
+                                            [&](const CycleContext&, PreFilterResult*) {
+                                              ++breaks;
+                                              return Status();
+                                            },
+                                        .filter = [](NodeIndex) { return true; },
+                                        .concerns = cluster::kHasVolumes}});
+  const cluster::PodId with = cluster_.AddPod(MakePod("with").HostPort(80));
+  Cycle cycle(profile);
+  const auto skipped = [&](const cluster::Pod& pod) {
+    cycle.Begin(cluster_, pod);
+    EXPECT_TRUE(cycle.RunPreFilter().Ok());
+    EXPECT_FALSE(cycle.FilterSkipped(1));
+    return cycle.FilterSkipped(0);
+  };
+  EXPECT_TRUE(skipped(Pod()));
+  EXPECT_EQ(ports, 1) << "once, for all such pods";
+  EXPECT_TRUE(skipped(Pod()));
+  EXPECT_EQ(ports, 1);
+  EXPECT_FALSE(skipped(cluster_.GetPod(with)));
+  EXPECT_FALSE(skipped(cluster_.GetPod(with)));
+  EXPECT_EQ(ports, 3);
+  EXPECT_TRUE(skipped(Pod()));
+  EXPECT_EQ(ports, 3);
+  EXPECT_EQ(cycle.calls()[0].pre_filter, 2u) << "answers of Skip do not count";
+  EXPECT_GE(breaks, 5);
+  cycle.set_ask_all(true);
+  EXPECT_TRUE(skipped(Pod()));
+  EXPECT_EQ(ports, 4);
+}
+
+TEST_F(CycleTest, WhoComesAfterTheEndOfPreFilterHasSkippedNothing) {
+  Status first;
+  const FakeProfile profile(
+      cluster_, {{.name = "First",
+                  .pre_filter = [&](const CycleContext&, PreFilterResult*) { return first; }},
+                 {.name = "Ports",
+                  .pre_filter = Says(Status::Skip()),
+                  .filter = [](NodeIndex) { return true; },
+                  .concerns = cluster::kHasHostPorts},
+                 {.name = "No", .filter = [](NodeIndex) { return false; }}});
+  for (const bool all : {false, true}) {
+    SCOPED_TRACE(all);
+    Cycle cycle(profile);
+    cycle.set_ask_all(all);
+    first = Status();
+    cycle.Begin(cluster_, Pod());
+    EXPECT_TRUE(cycle.RunPreFilter().Ok());
+    EXPECT_TRUE(cycle.PreFilterReached(0));
+    EXPECT_TRUE(cycle.PreFilterReached(1));
+    EXPECT_FALSE(cycle.PreFilterReached(2)) << "it has no PreFilter";
+    EXPECT_TRUE(cycle.FilterSkipped(1));
+    first = Status::Unresolvable("never");
+    cycle.Begin(cluster_, Pod());
+    EXPECT_FALSE(cycle.RunPreFilter().Ok());
+    EXPECT_TRUE(cycle.PreFilterReached(0));
+    EXPECT_FALSE(cycle.PreFilterReached(1));
+    EXPECT_FALSE(cycle.FilterSkipped(1));
+  }
+}
+
 TEST_F(CycleTest, TheFirstFilterThatRefusesHasTheLastWord) {
   std::vector<NodeIndex> seen_by_b;
   const FakeProfile profile(

@@ -41,6 +41,9 @@ enum Dependency : uint32_t {
   kOnEverything = ~0u,
 };
 
+// Plugin::Concerns: not told from the parts of a pod.
+inline constexpr uint32_t kEveryPod = 1u << 31;
+
 class Cycle;
 struct Diagnosis;
 
@@ -71,6 +74,13 @@ class Plugin {
   // place to look up what was derived from the pod's shape before.
   virtual void BeginCycle(const CycleContext&, PluginState*) const {}
 
+  // The parts of a pod that this plugin looks at (cluster::ShapePart). About a pod that has none of
+  // them it has nothing to say, whatever the cluster is like: PreFilter and PreScore say Skip,
+  // Reserve and what follows do nothing, and a state on which BeginCycle and PreFilter were called
+  // for one such pod serves for all of them; they are not called for the others. The default is
+  // always right.
+  virtual uint32_t Concerns() const { return kEveryPod; }
+
   // What this plugin's verdicts and raw scores depend on. The default is always right. A plugin
   // that declares less is held to it: without kOnNodeCount and kOnDomainPods its PreScore and
   // Normalize must not look at nodes, only at the pod and at the scores they are given.
@@ -98,8 +108,11 @@ class QueueSortPlugin : public virtual Plugin {
 // A PreFilter plugin may name the only nodes worth looking at.
 struct PreFilterResult {
   bool all_nodes = true;
-  std::vector<NodeIndex> nodes;         // when !all_nodes; unknown node names are left out
-  std::vector<std::string> node_names;  // the names as given, known or not, sorted and unique
+  // When !all_nodes:
+  std::vector<NodeIndex> nodes;  // unknown node names are left out
+  // The names as given, known or not, sorted and unique. A plugin assigns them: before that there
+  // is anything.
+  std::vector<std::string> node_names;
 };
 
 class PreFilterPlugin : public virtual Plugin {

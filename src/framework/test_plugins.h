@@ -31,6 +31,7 @@ struct FakeSpec {
   std::function<void(const NodeSet&, ScoreColumn&)> normalize = {};
   int32_t weight = 1;
   std::function<Status(int added)> extension = {};  // +1: a pod was added, -1: removed
+  uint32_t concerns = kEveryPod;
 };
 
 class FakePlugin final : public PreFilterPlugin,
@@ -42,6 +43,7 @@ class FakePlugin final : public PreFilterPlugin,
   explicit FakePlugin(FakeSpec spec) : spec_(std::move(spec)) {}
 
   std::string_view Name() const override { return spec_.name; }
+  uint32_t Concerns() const override { return spec_.concerns; }
   Status PreFilter(const CycleContext& c, PluginState*, PreFilterResult* result) const override {
     return spec_.pre_filter(c, result);
   }

@@ -78,6 +78,7 @@ void Reset(const Cluster& cluster, Decision* d) {
   d->outcome = Outcome::kError;
   d->node = cluster::kNoNode;
   d->from_class = false;
+  d->only_node = false;
   d->feasible.Resize(0);
   d->feasible_count = 0;
   d->evaluated_nodes = 0;
@@ -117,7 +118,12 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
   }
   cycle.Begin(cluster, pod);
   const bool goes_on = RunPreFilter(cycle, decision);
-  if (goes_on && !score_always && TryClass(cycle, cluster, decision)) return;
+  if (goes_on && !score_always && options_.classes) {
+    const auto known =
+        cycle.restriction().all_nodes ? &Algorithm::TryClass : &Algorithm::TryOnlyNode;
+    if ((this->*known)(cycle, cluster, decision)) return;
+  }
+  NoteRestricting(cycle, decision);
   ResetSets(cluster, decision);
   if (!goes_on) return;
   framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
@@ -136,6 +142,7 @@ bool Algorithm::Begin(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* 
   }
   cycle.Begin(cluster, pod);
   const bool goes_on = RunPreFilter(cycle, decision);
+  NoteRestricting(cycle, decision);
   ResetSets(cluster, decision);
   return goes_on;
 }
@@ -154,6 +161,12 @@ bool Algorithm::FindLast(Cycle& cycle, Cluster& cluster, Decision* decision) {
     NoneLeft(cycle, decision);
   }
   return decision->feasible_count > 0;
+}
+
+void Algorithm::NoteRestricting(const Cycle& cycle, Decision* decision) {
+  for (const uint8_t index : cycle.restricting_plugins()) {
+    decision->diagnosis.unschedulable_plugins.emplace(cycle.profile().At(index).Name());
+  }
 }
 
 // Why nodes were not looked at: those PreFilter left out.
@@ -198,9 +211,6 @@ bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
   framework::Diagnosis& diagnosis = decision->diagnosis;
   decision->pre_filter = cycle.RunPreFilter();
   const framework::Status& status = decision->pre_filter;
-  for (const uint8_t index : cycle.restricting_plugins()) {
-    diagnosis.unschedulable_plugins.emplace(cycle.profile().At(index).Name());
-  }
   if (status.Ok()) return true;
   if (!framework::IsRejected(status.code())) {
     decision->error = status.Message();
@@ -213,8 +223,34 @@ bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
   return false;
 }
 
+// A daemon's way, which has no need of sets of all nodes. If the pod does not fit, why is told as
+// always.
+bool Algorithm::TryOnlyNode(Cycle& cycle, Cluster& cluster, Decision* decision) {
+  const framework::PreFilterResult& restriction = cycle.restriction();
+  if (restriction.nodes.size() != 1 || !cycle.context().pod.nominated_node_name.empty() ||
+      cycle.plugin_watch() != nullptr) {
+    return false;
+  }
+  framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
+  const NodeIndex n = restriction.nodes.front();
+  if (!framework::FeasibleWithNominated(cycle, cluster, n)) {
+    if (cycle.watch() != nullptr) cycle.watch()->StartedOver();
+    return false;
+  }
+  filter.End(Code::kSuccess);
+  cycle.CountPassed();
+  decision->only_node = true;
+  decision->feasible_count = 1;
+  decision->evaluated_nodes = 1;
+  decision->best_count = 1;
+  decision->node = n;
+  decision->outcome = Outcome::kScheduled;
+  next_start_ = (next_start_ + 1) % cluster.NodeCount();
+  return true;
+}
+
 bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
-  if (!options_.classes || !cycle.context().pod.nominated_node_name.empty()) return false;
+  if (!cycle.context().pod.nominated_node_name.empty()) return false;
   // A plugin's time is that of a look at all nodes.
   if (cycle.plugin_watch() != nullptr) return false;
   const size_t nodes = cluster.NodeCount();
@@ -325,7 +361,7 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
   cycle.CountFilters(decision->evaluated_nodes - evaluated_before, rejected_by);
 }
 
-// A daemon's search, which need not walk over all the others.
+// Need not walk over all the others.
 void Algorithm::SearchOne(Cycle& cycle, Cluster& cluster, NodeIndex n, Decision* decision) {
   const size_t word = n / NodeSet::kWordBits;
   decision->feasible.Insert(n);

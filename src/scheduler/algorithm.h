@@ -25,7 +25,8 @@ struct AlgorithmOptions {
   uint64_t seed = 0;
   // Changes results: extenders filter or score, so one feasible node is never enough.
   bool extenders_choose = false;
-  // Changes speed only: decide from what earlier pods of the same shape found, where that is exact.
+  // Changes speed only: decide from what earlier pods of the same shape found, where that is exact,
+  // and without sets of nodes where only one is to be looked at.
   bool classes = true;
 };
 
@@ -43,6 +44,8 @@ struct Decision {
   // diagnosis are empty, and the cycle has no verdicts and no scores. One that fits nowhere: all is
   // as after a search.
   bool from_class = false;
+  // PreFilter has left one node, and the pod fits there: the sets are empty just so.
+  bool only_node = false;
   framework::NodeSet feasible;
   size_t feasible_count = 0;
   size_t evaluated_nodes = 0;
@@ -86,9 +89,11 @@ class Algorithm {
  private:
   // Each returns false when the cycle is over.
   bool RunPreFilter(framework::Cycle& cycle, Decision* decision);
+  bool TryOnlyNode(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   bool TryClass(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void NothingFits(framework::Cycle& cycle, const cluster::Cluster& cluster, Decision* decision);
   bool FindLast(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
+  static void NoteRestricting(const framework::Cycle& cycle, Decision* decision);
   static void NoteAbsent(const framework::Cycle& cycle, Decision* decision);
   void Search(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   void SearchOne(framework::Cycle& cycle, cluster::Cluster& cluster, cluster::NodeIndex n,

@@ -2,8 +2,10 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cluster/test_builders.h"
@@ -163,6 +165,31 @@ TEST_F(AlgorithmTest, OnlyTheNodesThatPreFilterNamesAreLookedAt) {
   EXPECT_EQ(decision.outcome, Outcome::kUnschedulable);
   EXPECT_EQ(message_,
             "0/6 nodes are available: 2 Even says no, 4 node(s) didn't satisfy plugin(s) [Names].");
+}
+
+TEST_F(AlgorithmTest, TheOnlyNodeIsLookedAtAlone) {
+  AddNodes(6);
+  for (const char* name : {"n2", "n3", "x"}) {
+    SCOPED_TRACE(name);
+    const FakeProfile profile(cluster_, {Only("Names", {name}), Even(), Same()});
+    std::vector<std::string> seen;
+    for (const bool classes : {false, true}) {
+      Algorithm algorithm({.classes = classes});
+      framework::Cycle cycle(profile);
+      Decision decision;
+      const cluster::Pod& pod = AddPod(MakePod(fmt::format("{}-{}", name, classes)));
+      algorithm.Schedule(cycle, cluster_, pod, &decision);
+      const bool fits = decision.outcome == Outcome::kScheduled;
+      EXPECT_EQ(fits, name == std::string_view("n2"));
+      EXPECT_EQ(decision.only_node, fits && classes);
+      seen.push_back(fmt::format("{} {} {} {} {} {} {} {}", decision.node, decision.feasible_count,
+                                 decision.evaluated_nodes, decision.best_count, decision.scored,
+                                 algorithm.NextStart(), cycle.calls()[0].pre_filter,
+                                 cycle.calls()[1].filter));
+      if (!fits) seen.back() += framework::FitErrorMessage(cycle, decision.diagnosis);
+    }
+    EXPECT_EQ(seen[0], seen[1]);
+  }
 }
 
 TEST_F(AlgorithmTest, PreFilterMayRefuseThePod) {

@@ -1,7 +1,8 @@
 // Deciding from classes of pods gives the decisions of looking at every node: the same random
 // history of a cluster is lived through side by side, once without classes, once with a class for
 // every pod, once with classes where they pay, and every decision is compared. So is every
-// preemption: the first way dry-runs each node each time.
+// preemption: the first way dry-runs each node each time. Daemons are among the pods: without
+// classes their one node is looked at as all nodes are.
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -31,6 +32,7 @@ class History : LabHistory {
   explicit History(uint64_t seed) : LabHistory(seed) {
     rich_ = OneIn(2);
     if (OneIn(2)) own_labels_ = OneIn(2) ? 3 : 10'000;
+    if (OneIn(3)) daemons_ = 1 + random_.Below(3);
     // Where all pods are of one kind, labels make the only difference.
     const auto count = static_cast<int>(1 + random_.Below(own_labels_ > 0 && OneIn(2) ? 1 : 6));
     for (int i = 0; i < count; ++i) templates_.push_back(Template(i));
@@ -47,6 +49,7 @@ class History : LabHistory {
   uint64_t RowsSeen() const { return labs_[1]->cycle->classes().statistics().rows; }
   uint64_t LazyAnswers() const { return labs_[2]->cycle->classes().statistics().answers; }
   uint64_t NowhereAnswers() const { return nowhere_; }
+  uint64_t OnlyNodes() const { return alone_; }
   bool EveryPodHasItsShape() const { return own_labels_ > 3; }
   uint64_t VictimsReused() const { return labs_[1]->preemption->known().statistics().reused; }
 
@@ -144,6 +147,34 @@ class History : LabHistory {
     pod.spec.affinity = std::move(affinity);
   }
 
+  // As the controller of a DaemonSet does it, and in ways that it does not. The nodes may be full,
+  // tainted, cordoned, or not there.
+  void PinToNode(api::Pod& pod) {
+    const auto name = [&] {
+      return fmt::format("{{'key':'metadata.name','operator':'{}','values':['{}']}}",
+                         OneIn(30) ? "NotIn" : "In",
+                         Of("n", static_cast<uint64_t>(next_node_) + 1));
+    };
+    const auto term = [&] {
+      return fmt::format("{{'matchFields':[{}{}]{}}}", name(), OneIn(20) ? "," + name() : "",
+                         OneIn(10) ? ",'matchExpressions':[{'key':'disk','operator':'In',"
+                                     "'values':['d1','d2']}]"
+                                   : "");
+    };
+    auto required = FromText<api::NodeSelector>(
+        fmt::format("{{'nodeSelectorTerms':[{}{}]}}", term(), OneIn(10) ? "," + term() : ""));
+    if (!pod.spec.affinity) pod.spec.affinity.emplace();
+    auto& affinity = pod.spec.affinity->node_affinity;
+    if (!affinity) affinity.emplace();
+    affinity->required_during_scheduling_ignored_during_execution = std::move(required);
+    if (OneIn(2)) return;
+    for (const std::string_view key : {"t0", "t1", "node.kubernetes.io/unschedulable"}) {
+      api::Toleration& toleration = pod.spec.tolerations.emplace_back();
+      toleration.key = key;
+      toleration.operator_ = "Exists";
+    }
+  }
+
   api::Pod NewPod() {
     api::Pod pod = templates_[random_.Below(templates_.size())];
     pod.metadata.name = fmt::format("p{}", ++next_pod_);
@@ -153,6 +184,8 @@ class History : LabHistory {
           own_labels_ > 3 ? fmt::format("i{}", next_pod_) : Of("i", own_labels_);
       if (OneIn(4)) pod.metadata.labels["app"] = Of("a", 3);
     }
+    if (daemons_ > 0 && !OneIn(1 + daemons_)) PinToNode(pod);
+    if (OneIn(40)) pod.status.nominated_node_name = Of("n", static_cast<uint64_t>(next_node_) + 1);
     return pod;
   }
 
@@ -305,6 +338,7 @@ class History : LabHistory {
 
   bool rich_ = false;        // with pods that look at other pods
   uint64_t own_labels_ = 0;  // with pods that differ in a label, which has so many values
+  uint64_t daemons_ = 0;     // for each other pod so many that name their node
   std::vector<api::Pod> templates_;
   std::vector<std::string> placed_;  // uids, also of pods that are gone
   PodId nominated_ = cluster::kNoPod;
@@ -319,6 +353,7 @@ TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
   uint64_t shared = 0;  // of those, by pods whose labels are their own
   uint64_t nowhere = 0;
   uint64_t reused = 0;
+  uint64_t alone = 0;
   const char* more = std::getenv("BERTH_SEEDS");  // for a longer look
   const uint64_t seeds = more == nullptr ? 120 : std::strtoull(more, nullptr, 10);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -332,6 +367,7 @@ TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
     if (history.EveryPodHasItsShape()) shared += history.LazyAnswers();
     nowhere += history.NowhereAnswers();
     reused += history.VictimsReused();
+    alone += history.OnlyNodes();
   }
   // The comparison means something only if classes are used, kept and caught up.
   EXPECT_GT(answers, 40 * seeds);
@@ -340,6 +376,7 @@ TEST(ClassesProperty, DecisionsAreThoseOfAScan) {
   EXPECT_GT(shared, 3 * seeds);
   EXPECT_GT(nowhere, 8 * seeds);
   EXPECT_GT(reused, 8 * seeds);
+  EXPECT_GT(alone, 8 * seeds);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct Lab {
     profiles = std::make_unique<ProfileSet>(std::move(*made));
     cycle = profiles->CycleFor("default-scheduler");
     cycle->classes().set_eager(eager);
+    cycle->set_ask_all(!classes);
     for (const auto& served : cycle->profile().post_filter) {
       auto* found = dynamic_cast<plugins::default_preemption::DefaultPreemption*>(served.plugin);
       if (found != nullptr) preemption = found;
@@ -89,7 +90,8 @@ struct Lab {
   Decision decision;
 };
 
-// Lived without classes, with a class for every pod, and with classes where they pay.
+// Lived without classes, with a class for every pod, and with classes where they pay. Without,
+// every plugin is asked about every pod, too.
 class LabHistory {
  protected:
   explicit LabHistory(uint64_t seed, const config::DraFeatures& features = {}) : random_(seed) {
@@ -131,6 +133,13 @@ class LabHistory {
       const std::string actual = labs_[i]->Decide(id);
       EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
       if (actual != expected) return false;
+      if (labs_[i]->decision.only_node) {
+        ++alone_;
+        cluster::NodeSet only(First().Rows());
+        only.Insert(labs_[i]->decision.node);
+        EXPECT_TRUE(only == labs_[0]->decision.feasible);
+        EXPECT_TRUE(only == labs_[0]->decision.best);
+      }
       if (!labs_[i]->decision.from_class) continue;
       if (labs_[i]->decision.outcome == Outcome::kUnschedulable) ++nowhere_;
       cluster::NodeSet feasible;
@@ -145,6 +154,7 @@ class LabHistory {
   Random random_;
   std::vector<std::unique_ptr<Lab>> labs_;
   uint64_t nowhere_ = 0;  // answers of classes that a pod fits nowhere
+  uint64_t alone_ = 0;    // decisions about the only node left
 };
 
 }  // namespace berth::scheduler

@@ -170,6 +170,7 @@ template <class T>
 class DomainTable {
  public:
   void Clear() {
+    if (used_ == 0) return;
     used_ = 0;
     index_.clear();
   }

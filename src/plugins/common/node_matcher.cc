@@ -7,10 +7,18 @@ namespace berth::plugins {
 CompiledTerm::CompiledTerm(const cluster::Cluster& cluster,
                            const std::vector<api::Requirement>& labels,
                            const std::vector<api::FieldRequirement>& fields, bool never)
-    : fields_(fields), never_(never) {
+    : never_(never) {
   for (const api::Requirement& requirement : labels) {
     const cluster::StringId key = cluster.Strings().Intern(requirement.Key());
     labels_.push_back({requirement, &cluster.Labels(key), {}});
+  }
+  for (const api::FieldRequirement& field : fields) {
+    if (field.is_name) {
+      names_.push_back({cluster.Strings().Intern(field.value), field.equal});
+    } else {
+      // No node has any other field, so that the node does not matter.
+      never_ = never_ || !field.Matches({});
+    }
   }
 }
 
@@ -31,9 +39,9 @@ bool CompiledTerm::Matches(const cluster::Cluster& cluster, cluster::NodeIndex n
   for (const LabelTest& test : labels_) {
     if (test.if_code[test.column->codes[n]] == 0) return false;
   }
-  return std::all_of(fields_.begin(), fields_.end(), [&](const api::FieldRequirement& field) {
-    return field.Matches(cluster.NodeName(n));
-  });
+  const cluster::StringId name = cluster.Record(n).name;
+  return std::all_of(names_.begin(), names_.end(),
+                     [&](const NameTest& test) { return (test.name == name) == test.equal; });
 }
 
 NodeMatcher::NodeMatcher(const cluster::Cluster& cluster, const api::RequiredNodeAffinity& required)

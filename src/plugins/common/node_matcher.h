@@ -32,8 +32,14 @@ class CompiledTerm {
     std::vector<uint8_t> if_code;  // the answer by code of the label's value
   };
 
+  // The node's name is this one, or is not.
+  struct NameTest {
+    cluster::StringId name;
+    bool equal;
+  };
+
   std::vector<LabelTest> labels_;
-  std::vector<api::FieldRequirement> fields_;
+  std::vector<NameTest> names_;
   bool never_;  // does not parse: matches no node
 };
 

@@ -84,7 +84,6 @@ Status DynamicResources::PreFilter(const CycleContext& context, PluginState* plu
                                    framework::PreFilterResult*) const {
   State& state = *static_cast<State*>(plugin_state);
   state.Clear();
-  state.began = true;
   if (features_.extended_resource) {
     state.extended = ExtendedResourcesOf(context.cluster, context.pod);
   }

@@ -53,6 +53,11 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
 
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  // With the gate on, classes of devices decide whose resources are theirs.
+  uint32_t Concerns() const override {
+    return features_.extended_resource ? framework::kEveryPod
+                                       : uint32_t{cluster::kHasResourceClaims};
+  }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnDevices; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;

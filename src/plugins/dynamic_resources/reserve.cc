@@ -24,12 +24,13 @@ Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
   const auto plugins = cycle.profile().Plugins();
   for (size_t i = 0; i < plugins.size(); ++i) {
     if (plugins[i].get() == static_cast<framework::Plugin*>(this)) {
-      state = static_cast<const State*>(cycle.state(static_cast<uint8_t>(i)));
+      const auto index = static_cast<uint8_t>(i);
+      if (cycle.PreFilterReached(index)) state = static_cast<const State*>(cycle.state(index));
     }
   }
   // An earlier plugin's PreFilter ended the cycle: kube-scheduler then misses its state, and so do
   // we.
-  if (state == nullptr || !state->began) return Status::Error("not found");
+  if (state == nullptr) return Status::Error("not found");
   if (state->claims.empty()) return Status::Unschedulable("no new claims to deallocate");
   std::vector<bool> unavailable(state->claims.size());
   for (const WordNotes& notes : state->notes) {

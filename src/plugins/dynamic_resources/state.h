@@ -53,7 +53,6 @@ struct DynamicResources::Verdicts {
 };
 
 struct DynamicResources::State final : framework::PluginState {
-  bool began = false;  // PreFilter ran in this cycle
   std::vector<ClaimInfo> claims;
   bool restricted = false;  // some claim is not available everywhere
   bool to_allocate = false;
@@ -69,7 +68,6 @@ struct DynamicResources::State final : framework::PluginState {
   std::vector<std::shared_ptr<const api::ResourceClaim>> reserved;
 
   void Clear() {
-    began = false;
     claims.clear();
     restricted = false;
     to_allocate = false;

@@ -160,6 +160,7 @@ void InterPodAffinity::FindTermsOfOthers(const cluster::Cluster& cluster,
                                          const cluster::PodShape& shape, Compiled& compiled) {
   cluster::TopologyCounters& topology = cluster.Topology();
   const uint64_t seen = compiled.terms_seen;
+  if (topology.LastTerm() == seen) return;
   const api::StringMap* labels = nullptr;
   compiled.terms_seen = topology.ForEachTerm(
       shape.namespace_, seen, [&](const CounterHandle& handle, const OwnTerm& own) {
@@ -168,7 +169,6 @@ void InterPodAffinity::FindTermsOfOthers(const cluster::Cluster& cluster,
         const bool repels = own.kind == TermKind::kRequiredAntiAffinity;
         (repels ? compiled.repelling : compiled.scoring).push_back(handle);
       });
-  if (compiled.terms_seen == seen) return;
   const auto is_gone = [&](const CounterHandle& handle) {
     return topology.FindTerm(handle) == nullptr;
   };

@@ -18,6 +18,16 @@ const api::NodeAffinity* NodeAffinityOf(const cluster::PodShape& shape) {
   return affinity && affinity->node_affinity ? &*affinity->node_affinity : nullptr;
 }
 
+// Null, unless `required` says nothing but what a node's name is.
+const std::string* NameOfOnlyNode(const api::NodeSelector& required) {
+  if (required.node_selector_terms.size() != 1) return nullptr;
+  const api::NodeSelectorTerm& term = required.node_selector_terms[0];
+  if (!term.match_expressions.empty() || term.match_fields.size() != 1) return nullptr;
+  const api::NodeSelectorRequirement& field = term.match_fields[0];
+  if (field.key != "metadata.name" || field.operator_ != "In") return nullptr;
+  return field.values.size() == 1 ? &field.values[0] : nullptr;
+}
+
 std::vector<std::string> SortedUnique(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -96,11 +106,19 @@ NodeAffinity::Compiled NodeAffinity::Compile(const cluster::Cluster& cluster,
     required = &*affinity->required_during_scheduling_ignored_during_execution;
   }
   const api::StringMap& node_selector = shape.source.spec.node_selector;
-  if (required != nullptr || !node_selector.empty()) {
+  const bool only_terms = required != nullptr && node_selector.empty();
+  if (const std::string* name = only_terms ? NameOfOnlyNode(*required) : nullptr) {
+    compiled.only_node = cluster.Strings().Intern(*name);
+    compiled.named_nodes.emplace(1, *name);
+    compiled.named_ids.push_back(compiled.only_node);
+  } else if (required != nullptr || !node_selector.empty()) {
     compiled.required.emplace(cluster, api::RequiredNodeAffinity(node_selector, required));
   }
-  if (required != nullptr && !required->node_selector_terms.empty()) {
+  if (compiled.required && required != nullptr && !required->node_selector_terms.empty()) {
     compiled.named_nodes = NodesNamedBy(*required);
+    for (const std::string& name : compiled.named_nodes.value_or(std::vector<std::string>())) {
+      compiled.named_ids.push_back(cluster.Strings().Intern(name));
+    }
   }
   if (affinity != nullptr &&
       !affinity->preferred_during_scheduling_ignored_during_execution.empty()) {
@@ -122,8 +140,9 @@ std::unique_ptr<framework::PluginState> NodeAffinity::NewState() const {
 
 void NodeAffinity::BeginCycle(const framework::CycleContext& c,
                               framework::PluginState* state) const {
-  Compiled& compiled = compiled_.Get(
-      c.shape, [&](const cluster::PodShape& shape) { return Compile(c.cluster, shape); });
+  const auto compile = [&](const cluster::PodShape& shape) { return Compile(c.cluster, shape); };
+  const bool asks = (c.shape.parts & cluster::kHasNodeAffinity) != 0;
+  Compiled& compiled = asks ? compiled_.Get(c.shape, compile) : nothing_;
   if (compiled.required) compiled.required->Prepare(c.cluster);
   for (Weighted& preferred : compiled.preferred) preferred.term.Prepare(c.cluster);
   if (added_required_) added_required_->Prepare(c.cluster);
@@ -135,14 +154,14 @@ framework::Status NodeAffinity::PreFilter(const framework::CycleContext& c,
                                           framework::PluginState* state,
                                           framework::PreFilterResult* result) const {
   const Compiled& compiled = *static_cast<State*>(state)->compiled;
-  if (!compiled.required && !added_required_) return framework::Status::Skip();
+  if (!compiled.Asks() && !added_required_) return framework::Status::Skip();
   if (!compiled.named_nodes) return {};
   if (compiled.named_nodes->empty()) {
     return framework::Status::Unresolvable(std::string(kReasonConflict));
   }
   result->all_nodes = false;
   result->node_names = *compiled.named_nodes;
-  for (const std::string& name : result->node_names) {
+  for (const cluster::StringId name : compiled.named_ids) {
     const cluster::NodeIndex n = c.cluster.FindNode(name);
     if (n != cluster::kNoNode) result->nodes.push_back(n);
   }
@@ -155,7 +174,7 @@ void NodeAffinity::Filter(const framework::CycleContext& c, const framework::Plu
   batch.ForEach([&](cluster::NodeIndex n) {
     if (added_required_ && !added_required_->Matches(c.cluster, n)) {
       batch.Reject(n, framework::Code::kUnschedulableAndUnresolvable, kEnforced);
-    } else if (compiled.required && !compiled.required->Matches(c.cluster, n)) {
+    } else if (compiled.Asks() && !compiled.Matches(c.cluster, n)) {
       batch.Reject(n, framework::Code::kUnschedulableAndUnresolvable, kPod);
     }
   });

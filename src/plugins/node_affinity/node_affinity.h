@@ -36,6 +36,11 @@ class NodeAffinity final : public framework::PreFilterPlugin,
 
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  // What a profile adds is added to every pod.
+  uint32_t Concerns() const override {
+    return added_required_ || has_added_preferred_ ? framework::kEveryPod
+                                                   : uint32_t{cluster::kHasNodeAffinity};
+  }
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
@@ -61,11 +66,20 @@ class NodeAffinity final : public framework::PreFilterPlugin,
   };
   // What is derived from a pod's shape.
   struct Compiled {
-    std::optional<NodeMatcher> required;  // absent: the pod asks for nothing
+    // What the pod asks for, as a matcher, or just one node by its name, as daemons do.
+    std::optional<NodeMatcher> required;
+    cluster::StringId only_node = cluster::kNoString;
     std::optional<std::vector<std::string>> named_nodes;
+    std::vector<cluster::StringId> named_ids;  // the same
     std::vector<Weighted> preferred;
     bool has_preferred = false;
     std::string preferred_error;
+
+    bool Asks() const { return required || only_node != cluster::kNoString; }
+    // REQUIRES: it asks.
+    bool Matches(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
+      return required ? required->Matches(cluster, n) : cluster.Record(n).name == only_node;
+    }
   };
   struct State;
 
@@ -78,6 +92,7 @@ class NodeAffinity final : public framework::PreFilterPlugin,
 
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
+  mutable Compiled nothing_;  // of a pod that asks for nothing
   mutable std::optional<NodeMatcher> added_required_;
   mutable std::vector<Weighted> added_preferred_;
   bool has_added_preferred_ = false;

@@ -25,7 +25,7 @@ constexpr int64_t kEmptyLabel = -2;
 bool PodTopologySpread::AppendPremises(const CycleContext& c, framework::PluginState* plugin_state,
                                        std::vector<int64_t>* out) const {
   auto& state = static_cast<State&>(*plugin_state);
-  CompiledList& list = state.compiled->soft;
+  CompiledList& list = state.compiled->lists->soft;
   const bool scores = list.error.empty() && !list.constraints.empty();
   state.soft_count = 0;
   out->push_back(scores);
@@ -71,7 +71,7 @@ void PodTopologySpread::AppendLabels(const CycleContext&,
   }
   out->push_back(static_cast<int64_t>(state.soft_count));
   for (size_t i = 0; i < state.soft_count; ++i) {
-    const CompiledConstraint& constraint = state.compiled->soft.constraints[i];
+    const CompiledConstraint& constraint = state.compiled->lists->soft.constraints[i];
     if (!constraint.is_hostname && !constraint.column->IsOnePerNode()) continue;
     out->push_back(static_cast<int64_t>(constraint.handle.serial));
   }
@@ -93,7 +93,7 @@ void PodTopologySpread::AppendTraits(const CycleContext&,
   }
   for (size_t i = 0; i < state.soft_count; ++i) {
     const SoftState& soft = state.soft[i];
-    const CompiledConstraint& constraint = state.compiled->soft.constraints[i];
+    const CompiledConstraint& constraint = state.compiled->lists->soft.constraints[i];
     const uint32_t code = soft.column->codes[n];
     if (constraint.is_hostname) {
       // Its pods count by node, and nodes by number, whatever the label says.
@@ -138,7 +138,7 @@ size_t PodTopologySpread::CountDomainsAlike(std::span<const AlikeNodes> feasible
 Status PodTopologySpread::PreScoreAlike(const CycleContext& c, framework::PluginState* plugin_state,
                                         std::span<const AlikeNodes> feasible) const {
   auto& state = static_cast<State&>(*plugin_state);
-  CompiledList& list = state.compiled->soft;
+  CompiledList& list = state.compiled->lists->soft;
   if (!list.error.empty()) return Status::Error("calculating preScoreState: " + list.error);
   if (list.constraints.empty()) return Status::Skip();
   const NodeSet& candidates = list.constraints[0].candidates->Mask()->nodes;

@@ -95,22 +95,63 @@ PodTopologySpread::CompiledList PodTopologySpread::CompileList(
   return list;
 }
 
-void PodTopologySpread::CompileLists(const CycleContext& c, Compiled& compiled) const {
-  compiled.hard = CompileList(c, kDoNotSchedule, compiled.selector);
-  compiled.soft = CompileList(c, kScheduleAnyway, compiled.selector);
+std::shared_ptr<PodTopologySpread::Lists> PodTopologySpread::CompileLists(
+    const CycleContext& c, const Compiled& compiled, api::Selector selector) const {
+  auto lists = std::make_shared<Lists>();
+  lists->generations = compiled.generations;
+  lists->service_labels = compiled.service_labels;
+  lists->selector = std::move(selector);
+  lists->hard = CompileList(c, kDoNotSchedule, lists->selector);
+  lists->soft = CompileList(c, kScheduleAnyway, lists->selector);
+  const auto& own = c.shape.source.spec.topology_spread_constraints;
+  for (const auto& constraint : own.empty() ? defaults_ : own) {
+    lists->reads_labels = lists->reads_labels || !constraint.match_label_keys.empty();
+  }
+  KeepForKind(c, lists);
+  return lists;
+}
+
+void PodTopologySpread::KeepForKind(const CycleContext& c,
+                                    const std::shared_ptr<Lists>& lists) const {
+  constexpr size_t kMaxKinds = 1024;
+  if (of_kind_.size() >= kMaxKinds) of_kind_.clear();
+  of_kind_.insert_or_assign(c.shape.kind, lists);
+}
+
+// What was compiled for another pod of this kind, if it is what would be compiled for this one.
+std::shared_ptr<PodTopologySpread::Lists> PodTopologySpread::ListsOfKind(
+    const CycleContext& c, const Compiled& compiled) const {
+  const auto it = of_kind_.find(c.shape.kind);
+  if (it == of_kind_.end()) return nullptr;
+  const Lists& lists = *it->second;
+  if (lists.reads_labels) return nullptr;
+  if (compiled.from_defaults && (lists.generations != compiled.generations ||
+                                 lists.service_labels != compiled.service_labels)) {
+    return nullptr;
+  }
+  for (const CompiledList* list : {&lists.hard, &lists.soft}) {
+    for (const CompiledConstraint& constraint : list->constraints) {
+      const bool matches = constraint.constraint.selector.Matches(c.shape.source.metadata.labels);
+      if (matches != constraint.matches_itself) return nullptr;
+    }
+  }
+  return it->second;
 }
 
 PodTopologySpread::Compiled PodTopologySpread::Compile(const CycleContext& c) const {
   Compiled compiled;
   compiled.from_defaults =
       c.shape.source.spec.topology_spread_constraints.empty() && !defaults_.empty();
+  const cluster::ObjectStore& objects = c.cluster.Objects();
   if (compiled.from_defaults) {
-    const cluster::ObjectStore& objects = c.cluster.Objects();
     compiled.generations = GenerationsOf(objects);
     compiled.service_labels = ServiceLabels(c.shape, objects);
-    compiled.selector = DefaultSelector(compiled.service_labels, c.shape, objects);
   }
-  CompileLists(c, compiled);
+  compiled.lists = ListsOfKind(c, compiled);
+  if (compiled.lists != nullptr) return compiled;
+  api::Selector selector;
+  if (compiled.from_defaults) selector = DefaultSelector(compiled.service_labels, c.shape, objects);
+  compiled.lists = CompileLists(c, compiled, std::move(selector));
   return compiled;
 }
 
@@ -122,9 +163,12 @@ void PodTopologySpread::UpdateDefaults(const CycleContext& c, Compiled& compiled
   if (compiled.generations[0] != now[0]) compiled.service_labels = ServiceLabels(c.shape, objects);
   compiled.generations = now;
   api::Selector selector = DefaultSelector(compiled.service_labels, c.shape, objects);
-  if (selector == compiled.selector) return;
-  compiled.selector = std::move(selector);
-  CompileLists(c, compiled);
+  if (selector != compiled.lists->selector) {
+    compiled.lists = CompileLists(c, compiled, std::move(selector));
+    return;
+  }
+  compiled.lists->generations = now;
+  compiled.lists->service_labels = compiled.service_labels;
 }
 
 void PodTopologySpread::BeginCycle(const CycleContext& c,
@@ -142,7 +186,7 @@ void PodTopologySpread::BeginCycle(const CycleContext& c,
 Status PodTopologySpread::PreFilter(const CycleContext& c, framework::PluginState* plugin_state,
                                     framework::PreFilterResult*) const {
   auto& state = static_cast<State&>(*plugin_state);
-  CompiledList& list = state.compiled->hard;
+  CompiledList& list = state.compiled->lists->hard;
   state.hard_count = 0;
   if (!list.error.empty()) return Status::Error("get constraints from pod: " + list.error);
   if (list.constraints.empty()) return Status::Skip();
@@ -321,7 +365,7 @@ void PodTopologySpread::CountSoftDomains(const CycleContext& c, CompiledConstrai
 Status PodTopologySpread::PreScore(const CycleContext& c, framework::PluginState* plugin_state,
                                    const NodeSet& feasible) const {
   auto& state = static_cast<State&>(*plugin_state);
-  CompiledList& list = state.compiled->soft;
+  CompiledList& list = state.compiled->lists->soft;
   state.soft_count = 0;
   if (c.cluster.NodeCount() == 0) return Status::Skip();
   if (!list.error.empty()) return Status::Error("calculating preScoreState: " + list.error);
@@ -352,7 +396,29 @@ void PodTopologySpread::FinishSoft(State& state) {
   std::transform(only.of_domain.begin(), only.of_domain.end(), only.rounded.begin(), Round);
 }
 
-// The scores of the nodes of word `w`, constraint by constraint: the order decides the last bit.
+namespace {
+
+// Nodes of a word that are scored one by one; with more, all 64 of them are.
+constexpr int kFewNodes = 4;
+
+}  // namespace
+
+// The score of one node, constraint by constraint: the order decides the last bit.
+double PodTopologySpread::SumOf(const State& state, NodeIndex n) {
+  double sum = 0;
+  for (size_t i = 0; i < state.soft_count; ++i) {
+    const SoftState& soft = state.soft[i];
+    const uint32_t code = soft.column->codes[n];
+    if (soft.pods == nullptr) {
+      sum += soft.of_domain[code];
+    } else if (code != LabelColumn::kAbsent) {
+      sum += static_cast<double>(soft.pods[n]) * soft.weight + soft.base;
+    }
+  }
+  return sum;
+}
+
+// The scores of all nodes of word `w`, constraint by constraint: the order decides the last bit.
 void PodTopologySpread::SumUp(const State& state, size_t w, int64_t* scores) {
   constexpr size_t kBits = NodeSet::kWordBits;
   double sums[kBits] = {};
@@ -379,7 +445,10 @@ void PodTopologySpread::Score(const CycleContext&, const framework::PluginState*
   for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
     if (batch.Word(w) == 0) continue;
     int64_t* scores = batch.Scores() + w * kBits;
-    if (state.soft_count == 1 && state.soft[0].pods == nullptr) {
+    if (std::popcount(batch.Word(w)) <= kFewNodes) {
+      NodeSet::ForEachBit(batch.Word(w), w,
+                          [&](NodeIndex n) { batch.Scores()[n] = Round(SumOf(state, n)); });
+    } else if (state.soft_count == 1 && state.soft[0].pods == nullptr) {
       const SoftState& soft = state.soft[0];
       const uint32_t* codes = soft.column->codes.data() + w * kBits;
       for (size_t b = 0; b < kBits; ++b) scores[b] = soft.rounded[codes[b]];

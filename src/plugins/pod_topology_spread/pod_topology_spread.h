@@ -6,12 +6,15 @@
 // cluster::TopologyCounters over the nodes the constraint's policies include.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/label_selector.h"
 #include "cluster/shape_table.h"
@@ -84,6 +87,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   struct Compiled;
   struct CompiledConstraint;
   struct CompiledList;
+  struct Lists;
   struct HardState;
   struct SoftState;
   struct State;
@@ -95,7 +99,11 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
 
   Compiled Compile(const framework::CycleContext& c) const;
   void UpdateDefaults(const framework::CycleContext& c, Compiled& compiled) const;
-  void CompileLists(const framework::CycleContext& c, Compiled& compiled) const;
+  std::shared_ptr<Lists> CompileLists(const framework::CycleContext& c, const Compiled& compiled,
+                                      api::Selector selector) const;
+  std::shared_ptr<Lists> ListsOfKind(const framework::CycleContext& c,
+                                     const Compiled& compiled) const;
+  void KeepForKind(const framework::CycleContext& c, const std::shared_ptr<Lists>& lists) const;
   CompiledList CompileList(const framework::CycleContext& c, std::string_view action,
                            const api::Selector& default_selector) const;
   static void CountSoft(const framework::CycleContext& c, CompiledConstraint& constraint,
@@ -107,6 +115,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   static size_t CountDomainsAlike(std::span<const framework::AlikeNodes> feasible,
                                   const CompiledConstraint& constraint,
                                   const framework::NodeSet& candidates, State& state);
+  static double SumOf(const State& state, framework::NodeIndex n);
   static void SumUp(const State& state, size_t w, int64_t* scores);
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
                         framework::NodeIndex node, int32_t delta);
@@ -125,6 +134,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
   mutable EligibleTable eligible_;
+  mutable boost::unordered_flat_map<uint64_t, std::shared_ptr<Lists>> of_kind_;  // the last ones
   mutable cluster::PerShape<HintConstraints> hint_constraints_;  // touched only in hints
 };
 

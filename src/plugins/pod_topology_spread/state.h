@@ -34,16 +34,28 @@ struct PodTopologySpread::CompiledList {
   bool requires_all_keys = true;  // nodes that lack a key are left out
 };
 
-// What is derived from a pod's shape.
-struct PodTopologySpread::Compiled {
-  // For pods without constraints of their own: what their default ones were made from.
-  bool from_defaults = false;
+// The constraints of pods of one kind. Their labels decide little of them, so that pods which
+// differ in labels mostly have them in common.
+struct PodTopologySpread::Lists {
+  // For pods without constraints of their own: by what the default ones select, and what that was
+  // made from.
   OwnerGenerations generations{};
   api::StringMap service_labels;
   api::Selector selector;
 
+  bool reads_labels = false;  // some selector is made from the pod's labels
   CompiledList hard;
   CompiledList soft;
+};
+
+// What is derived from a pod's shape.
+struct PodTopologySpread::Compiled {
+  // For pods without constraints of their own: what the default ones depend on.
+  bool from_defaults = false;
+  OwnerGenerations generations{};
+  api::StringMap service_labels;
+
+  std::shared_ptr<Lists> lists;
 };
 
 // Pods per domain of a constraint that must hold.

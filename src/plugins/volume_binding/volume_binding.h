@@ -51,6 +51,10 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   explicit VolumeBinding(const config::VolumeBindingArgs& args);
 
   std::string_view Name() const override { return kName; }
+  // With a shape to score by, every pod has a score.
+  uint32_t Concerns() const override {
+    return scores_ ? framework::kEveryPod : uint32_t{cluster::kHasVolumes};
+  }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnVolumes; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   std::unique_ptr<framework::PluginState> NewState() const override;

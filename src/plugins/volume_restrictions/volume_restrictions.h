@@ -25,6 +25,7 @@ class VolumeRestrictions final : public framework::PreFilterPlugin,
  public:
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  uint32_t Concerns() const override { return cluster::kHasVolumes; }
   uint32_t DependsOn() const override {
     return framework::kOnNodePods | framework::kOnDomainPods | framework::kOnVolumes;
   }

@@ -59,6 +59,7 @@ func workloads() []workloadSpec {
 		{name: "unschedulable", shape: everySecondTooLarge},
 		{name: "gated", shape: plain, setup: addGated},
 		{name: "daemonset", shape: daemon, setup: addDaemonNode},
+		{name: "daemonset-nodes", shape: daemonOfItsNode},
 		{name: "indexed-job", shape: ofIndexedJob},
 		{name: "statefulset", shape: ofStatefulSet, objects: statefulSet},
 		{name: "statefulset-apart", shape: ofStatefulSetApart, objects: statefulSet},
@@ -347,10 +348,17 @@ func addGated(b *bench, _, _ int) {
 
 const daemonNode = "scheduler-perf-node"
 
-func daemon(_ int, pod *v1.Pod) {
+func daemon(_ int, pod *v1.Pod) { daemonOn(daemonNode, pod) }
+
+func daemonOfItsNode(i int, pod *v1.Pod) {
+	pod.Labels = map[string]string{"daemonset": fmt.Sprint(i / 100)}
+	daemonOn(nodeName(i%100), pod)
+}
+
+func daemonOn(node string, pod *v1.Pod) {
 	pod.Spec.Containers[0].Resources = v1.ResourceRequirements{}
 	requireNode(pod, v1.NodeSelectorTerm{MatchFields: []v1.NodeSelectorRequirement{
-		{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{daemonNode}}}})
+		{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{node}}}})
 }
 
 func addDaemonNode(b *bench, _, pods int) {

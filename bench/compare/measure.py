@@ -79,9 +79,7 @@ def compare(workload, args):
     for _ in range(args.repeat):
         for who, percentage in (("sampled", 0), ("all", 100)):
             rows[who].append(
-                measured_long(
-                    kube, workload, args.nodes, args.pods, args.berth_pods, percentage
-                )
+                measured_long(kube, workload, args.nodes, args.pods, args.berth_pods, percentage)
             )
         rows["berth"].append(measured(berth, workload, args.nodes, args.berth_pods, 100))
     result = {"workload": workload}

@@ -37,7 +37,13 @@ PluginMask ProfileRuntime::MaskOf(const std::set<std::string>& names) const {
 // --- Making one
 
 Engine::Impl::Impl(const EngineOptions& options, const api::Time& now, EngineObserver* observer)
-    : options_(options), now_(now), observer_(observer), algorithm_(options.algorithm) {}
+    : options_(options),
+      now_(now),
+      observer_(observer),
+      nobody_wants_{
+          .cycles = false, .pods = false, .queues = false, .scheduled = false, .binds = false},
+      wants_(observer != nullptr ? &observer->wants() : &nobody_wants_),
+      algorithm_(options.algorithm) {}
 
 Engine::Impl::~Impl() = default;
 
@@ -90,7 +96,8 @@ bool Engine::Impl::Less(const queue::QueuedPod& a, const queue::QueuedPod& b) co
 }
 
 queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const {
-  const bool timed = observer_ != nullptr && observer_->PreEnqueueBegan();
+  const bool timed =
+      observer_ != nullptr && IsDue(wants_->skip_pre_enqueues) && observer_->PreEnqueueBegan();
   const queue::Gate gate = AskPreEnqueue(pod, first);
   if (timed) {
     using framework::Code;
@@ -128,7 +135,7 @@ PluginMask Engine::Impl::Registered(uint8_t profile, const queue::ClusterEvent& 
 
 bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
                            const queue::Event& event) const {
-  const bool timed = observer_ != nullptr && observer_->HintBegan();
+  const bool timed = observer_ != nullptr && IsDue(wants_->skip_hints) && observer_->HintBegan();
   const auto hint =
       runtimes_[pod.profile].hints->Ask(plugin, cluster_, cluster_.GetPod(pod.pod), event);
   const bool queues = !hint || *hint == framework::Hint::kQueue;
@@ -145,7 +152,7 @@ bool Engine::Impl::MayHelp(const queue::QueuedPod& pod, queue::PluginId plugin,
 void Engine::Impl::Moved(const queue::QueuedPod& pod, queue::QueueName queue,
                          std::string_view event, bool is_new) {
   log_.Moved(pod, queue, event, is_new, now_.UnixNano());
-  if (observer_ == nullptr) return;
+  if (!wants_->queues) return;
   // Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
   const bool gated = queue == queue::QueueName::kGated;
   observer_->QueueIncoming(cluster_.GetPod(pod.pod),
@@ -350,6 +357,9 @@ bool Engine::Reject(std::string_view pod_uid, std::string_view plugin, std::stri
 }
 const cluster::Cluster& Engine::GetCluster() const { return impl_->cluster_; }
 const queue::SchedulingQueue& Engine::Queue() const { return *impl_->queue_; }
+const std::vector<explain::EventMoves>& Engine::IncomingPods() const {
+  return impl_->log_.Events();
+}
 size_t Engine::ProfileCount() const { return impl_->runtimes_.size(); }
 const framework::Cycle& Engine::CycleOf(size_t profile) const {
   return *impl_->runtimes_[profile].cycle;

@@ -131,6 +131,8 @@ class Engine {
   // not for an extender.
   size_t AwaitedEffects() const;
   size_t AwaitedRequests() const;
+  // How many pods came into which queue because of which event, since the engine was made.
+  const std::vector<explain::EventMoves>& IncomingPods() const;
   // By number, in the order of the configuration; its cycle has the plugins and what they were
   // asked.
   size_t ProfileCount() const;

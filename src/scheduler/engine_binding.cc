@@ -274,7 +274,7 @@ void Engine::Impl::BindNow(Binding& binding) {
       return;
     }
     binding.binder = index;
-    if (observer_ != nullptr) observer_->BindBegan(binding.ref, binding.node_name);
+    if (wants_->binds) observer_->BindBegan(binding.ref, binding.node_name);
     EmitAwaited(BindPod{binding.ref, binding.node_name},
                 {Awaited::For::kBinding, binding.ref.uid, 0, 0});
     return;
@@ -362,7 +362,9 @@ void Engine::Impl::Bound(Binding& binding) {
   }
   PointEnded(binding, framework::Point::kPostBind, queue::kNoPlugin, framework::Code::kSuccess);
   if (binding.watched) LogBindingTimes(binding.ref, binding.record);
-  if (observer_ != nullptr) observer_->Bound(binding.ref, binding.node_name, binding.info, now_);
+  if (observer_ != nullptr) {
+    observer_->Bound(binding.ref, binding.node_name, binding.info, now_, binding.watched);
+  }
   const PodId id = binding.pod;
   const PodSnapshot snapshot = binding.snapshot;
   bindings_.erase(snapshot->uid);

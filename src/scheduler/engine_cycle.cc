@@ -93,12 +93,26 @@ void Engine::Impl::Decide(PodId id, ProfileRuntime& runtime) {
 
 void Engine::Impl::TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime) {
   if (observer_ == nullptr) return;
-  const auto profile = static_cast<uint8_t>(&runtime - runtimes_.data());
-  interest_ = observer_->CycleBegan(pod, runtime.profile->Name(), profile);
-  runtime.cycle->set_watch(interest_.points ? observer_ : nullptr, interest_.plugins);
+  ++wants_->cycles_begun;
+  const bool due = IsDue(wants_->skip_cycles);
+  if (due) {
+    const auto profile = static_cast<uint8_t>(&runtime - runtimes_.data());
+    interest_ = observer_->CycleBegan(pod, runtime.profile->Name(), profile);
+  } else {
+    interest_ = wants_->cycles ? observer_->CyclePassedOver(pod) : CycleInterest{};
+    interest_.points = false;
+  }
+  if (due || runtime.cycle->watch() != nullptr) {
+    runtime.cycle->set_watch(interest_.points ? observer_ : nullptr, interest_.plugins);
+  }
+  if (wants_->now_ns != nullptr) cycle_began_ns_ = wants_->now_ns();
 }
 
 void Engine::Impl::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime) {
+  if (wants_->now_ns != nullptr) {
+    const int64_t took_ns = wants_->now_ns() - cycle_began_ns_;
+    if (took_ns >= wants_->slow_cycle_ns) observer_->SlowCycle(pod, took_ns, interest_.points);
+  }
   if (interest_.decision || interest_.scores) observer_->Decided(pod, decision_, *runtime.cycle);
 }
 
@@ -189,7 +203,7 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
                  cluster_.Record(node).name, now_.UnixNano(), ++changes_);
   LogCycleTimes();
   binding->record = log_.Newest();
-  if (observer_ != nullptr) {
+  if (wants_->scheduled || interest_.points) {
     observer_->Attempted(cluster_.GetPod(id), Outcome::kScheduled, binding->node_name, "");
   }
   Binding& begun = *binding;

@@ -333,7 +333,7 @@ bool Engine::Impl::SendExtenderBind(Binding& binding) {
   binding.next_extender = static_cast<size_t>(next) + 1;
   binding.extender_binds = true;
   binding.binder = queue::kNoPlugin;
-  if (observer_ != nullptr) observer_->BindBegan(binding.ref, binding.node_name);
+  if (wants_->binds) observer_->BindBegan(binding.ref, binding.node_name);
   CallExtender call;
   call.extender = static_cast<size_t>(next);
   call.verb = Verb::kBind;

@@ -35,6 +35,13 @@ using queue::PodSnapshot;
 // The number in a resource version; -1 when it is none. Versions of one kind can be compared.
 int64_t VersionNumber(std::string_view resource_version);
 
+// Is this one of the things an observer does not pass over?
+inline bool IsDue(uint32_t& skip) {
+  if (skip == 0) return true;
+  --skip;
+  return false;
+}
+
 inline api::Time After(const api::Time& time, int64_t ns) {
   return api::Time::FromUnixNano(time.UnixNano() + ns);
 }
@@ -339,6 +346,8 @@ class Engine::Impl final : public queue::QueueHost {
   const EngineOptions options_;
   api::Time now_;
   EngineObserver* observer_;
+  ObserverWants nobody_wants_;  // of an engine that is not observed
+  ObserverWants* wants_;
   cluster::Cluster cluster_;
   std::optional<ProfileSet> profiles_;
   std::vector<ProfileRuntime> runtimes_;
@@ -350,6 +359,7 @@ class Engine::Impl final : public queue::QueueHost {
   mutable explain::DecisionLog log_;
   uint64_t changes_ = 0;               // inputs, and pods assumed
   CycleInterest interest_;             // of the cycle that runs
+  int64_t cycle_began_ns_ = 0;         // by the observer's clock
   queue::ClusterEvent handled_event_;  // of the object that is being taken up
   ExtenderSet extenders_;
   std::optional<ExtendedCycle> extended_;   // the cycle that waits for extenders

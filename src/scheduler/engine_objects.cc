@@ -111,7 +111,7 @@ void Engine::Impl::Move(queue::ClusterEvent what, queue::EventObject old_object,
 // An object's change is taken up between these two. The first thing that comes of it names it.
 bool Engine::Impl::EventBegan() {
   handled_event_ = {};
-  return observer_ != nullptr && observer_->EventBegan();
+  return observer_ != nullptr && IsDue(wants_->skip_events) && observer_->EventBegan();
 }
 
 void Engine::Impl::EventEnded() {
@@ -293,7 +293,7 @@ void Engine::Impl::DeleteNode(const std::string& name) {
 // --- Pods
 
 void Engine::Impl::TellPod(Change change, PodId id, bool assigned) {
-  if (observer_ != nullptr) observer_->PodChanged(change, cluster_.GetPod(id), assigned);
+  if (wants_->pods) observer_->PodChanged(change, cluster_.GetPod(id), assigned);
 }
 
 void Engine::Impl::UpsertPod(const api::Pod& pod) {

@@ -1,9 +1,11 @@
 // EngineObserver: told what the engine does, for metrics, logs, reports and explanations.
 //
 // Does nothing unless overridden, and changes nothing: the engine decides the same with and without
-// one. The engine reads no clock, so an observer that wants durations reads its own when something
-// begins and when it ends. What would cost something to tell is told only to who asked for it: per
-// cycle in CycleBegan, for events, hints and PreEnqueue in their Began calls.
+// one. The engine has no clock, so an observer that wants durations reads its own when something
+// begins and when it ends, or lends it to the engine. What would cost something to tell is told
+// only to who asked for it: per cycle in CycleBegan, for events, hints and PreEnqueue in their
+// Began calls; and what happens to every pod only while ObserverWants says so. What can be counted
+// without a call is counted by the engine, for who asks it (Engine::IncomingPods, Cycle::calls).
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,8 @@
 
 namespace berth::scheduler {
 
+class Engine;
+
 // What an observer wants to be told of a cycle.
 struct CycleInterest {
   bool points = false;    // CycleWatch's points, AlgorithmEnded, BindingPoint…
@@ -27,12 +31,38 @@ struct CycleInterest {
   bool scores = false;    // Decided, with the scores of all feasible nodes
 };
 
+// What an observer wants to be told in general. The engine looks here before each call, so the
+// observer may change it at any time, on the engine's thread.
+struct ObserverWants {
+  bool cycles = true;     // CyclePassedOver
+  bool pods = true;       // PodChanged
+  bool queues = true;     // QueueIncoming
+  bool scheduled = true;  // Attempted of pods that got a node; without it, of cycles with points
+  bool binds = true;      // BindBegan
+  // How many of the next are passed over before the observer is asked by CycleBegan, EventBegan,
+  // HintBegan or PreEnqueueBegan again.
+  uint32_t skip_cycles = 0;
+  uint32_t skip_events = 0;
+  uint32_t skip_hints = 0;
+  uint32_t skip_pre_enqueues = 0;
+  // Cycles that take so long by this clock are told by SlowCycle. Null: none are.
+  int64_t (*now_ns)() = nullptr;
+  int64_t slow_cycle_ns = 0;
+  uint64_t cycles_begun = 0;  // so far: counted by the engine
+};
+
 // What became of an object in the cluster.
 enum class Change : uint8_t { kAdd, kUpdate, kDelete };
 
 class EngineObserver : public framework::CycleWatch {
  public:
-  // --- Always told
+  EngineObserver() = default;
+  EngineObserver(const EngineObserver&) = delete;
+  EngineObserver& operator=(const EngineObserver&) = delete;
+
+  ObserverWants& wants() { return *wants_; }
+
+  // --- Told while it is wanted (ObserverWants), or always
   // A node, or a pod with (`assigned`) or without a node, was added, changed or removed: told
   // before anything comes of it. A pod that gets its node is an added one.
   virtual void NodeChanged(Change, const api::Node&) {}
@@ -48,6 +78,10 @@ class EngineObserver : public framework::CycleWatch {
                                    uint8_t /*profile_number*/) {
     return {};
   }
+  // The same of one that skip_cycles passes over; its points are not told.
+  virtual CycleInterest CyclePassedOver(const cluster::Pod&) { return {}; }
+  // The decision has taken long. `watched`: CycleBegan has asked for points.
+  virtual void SlowCycle(const cluster::Pod&, int64_t /*took_ns*/, bool /*watched*/) {}
   // A scheduling cycle is over, or a binding has failed. `node` is empty unless the outcome is
   // kScheduled.
   virtual void Attempted(const cluster::Pod&, Outcome, std::string_view /*node*/,
@@ -61,9 +95,10 @@ class EngineObserver : public framework::CycleWatch {
                                std::string_view /*node*/) {}
   // The API server is asked to bind the pod.
   virtual void BindBegan(const PodRef&, std::string_view /*node*/) {}
-  // The API server has taken the binding. `info`: attempts, first attempt.
+  // The API server has taken the binding. `info`: attempts, first attempt. `watched`: CycleBegan
+  // has asked for the points of this pod's cycle.
   virtual void Bound(const PodRef&, std::string_view /*node*/, const queue::QueuedPod& /*info*/,
-                     const api::Time& /*now*/) {}
+                     const api::Time& /*now*/, bool /*watched*/) {}
   virtual void Preempted(const PodRef& /*preemptor*/, size_t /*victims*/,
                          std::string_view /*node*/) {}
   // A victim is on its way.
@@ -108,6 +143,18 @@ class EngineObserver : public framework::CycleWatch {
   virtual void EventEnded(std::string_view /*event*/) {}
   virtual bool PreEnqueueBegan() { return false; }
   virtual void PreEnqueueEnded(std::string_view /*profile*/, framework::Code) {}
+
+  // --- Told by the engine's host
+  // Another engine takes the place of this one, of which nothing more will be told.
+  virtual void Replaced(const Engine& /*old*/, const Engine& /*next*/) {}
+
+ protected:
+  // Wants what the owner of `shared` does, to whom it passes calls on.
+  explicit EngineObserver(ObserverWants& shared) : wants_(&shared) {}
+
+ private:
+  ObserverWants own_;
+  ObserverWants* wants_ = &own_;
 };
 
 }  // namespace berth::scheduler

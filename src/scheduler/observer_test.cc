@@ -8,6 +8,7 @@
 
 #include "cluster/test_builders.h"
 #include "scheduler/engine.h"
+#include "scheduler/explain/decision_log.h"
 
 namespace berth::scheduler {
 namespace {
@@ -28,6 +29,11 @@ const api::Time kNow = api::Time::FromUnixNano(1'700'000'000'000'000'000);
 
 class Recorder final : public EngineObserver {
  public:
+  void PodChanged(Change, const cluster::Pod& pod, bool) override { pods.push_back(pod.name); }
+  void Attempted(const cluster::Pod& pod, Outcome outcome, std::string_view,
+                 std::string_view) override {
+    if (outcome == Outcome::kScheduled) scheduled.push_back(pod.name);
+  }
   void QueueIncoming(const cluster::Pod& pod, queue::QueueName queue, std::string_view event,
                      const queue::QueuedPod&, const framework::Profile&) override {
     queued.push_back(fmt::format("{} {} {}", pod.name, queue::NameOf(queue), event));
@@ -35,6 +41,13 @@ class Recorder final : public EngineObserver {
   CycleInterest CycleBegan(const cluster::Pod&, std::string_view profile, uint8_t) override {
     points.push_back(fmt::format("cycle of {}", profile));
     return interest;
+  }
+  CycleInterest CyclePassedOver(const cluster::Pod&) override {
+    points.push_back("a cycle passed over");
+    return interest;
+  }
+  void SlowCycle(const cluster::Pod& pod, int64_t took_ns, bool watched) override {
+    slow.push_back(fmt::format("{} {}{}", pod.name, took_ns, watched ? " watched" : ""));
   }
   void PointEnded(Point point, Code code) override {
     points.push_back(fmt::format("{} {}", PointName(point), CodeName(code)));
@@ -54,8 +67,9 @@ class Recorder final : public EngineObserver {
   void BindBegan(const PodRef&, std::string_view node) override {
     points.push_back(fmt::format("to be bound to {}", node));
   }
-  void Bound(const PodRef&, std::string_view, const queue::QueuedPod&, const api::Time&) override {
-    points.push_back("bound");
+  void Bound(const PodRef&, std::string_view, const queue::QueuedPod&, const api::Time&,
+             bool watched) override {
+    points.push_back(watched ? "bound, watched" : "bound");
   }
   void PermitWaited(Code code, int64_t waited_ns) override {
     points.push_back(fmt::format("waited {} ns: {}", waited_ns, CodeName(code)));
@@ -72,7 +86,7 @@ class Recorder final : public EngineObserver {
   }
 
   CycleInterest interest;
-  std::vector<std::string> points, plugins, events, hints, gates, queued;
+  std::vector<std::string> points, plugins, events, hints, gates, queued, pods, scheduled, slow;
 };
 
 class ObserverTest : public ::testing::Test {
@@ -110,7 +124,7 @@ TEST_F(ObserverTest, AWatchedCycleNamesItsPointsInOrder) {
                           "Filter Success", "PreScore Success", "Score Success",
                           "decided, 2 of 2, scored", "algorithm", "Reserve Success",
                           "Permit Success", "PreBind  Success", StartsWith("to be bound"),
-                          "Bind DefaultBinder Success", "PostBind  Success", "bound"));
+                          "Bind DefaultBinder Success", "PostBind  Success", "bound, watched"));
   EXPECT_THAT(told_.plugins, IsEmpty());
   EXPECT_THAT(told_.events, ElementsAre("NodeAdd", "NodeAdd", "UnschedulablePodAdd"));
   EXPECT_THAT(told_.gates, ElementsAre("Success"));
@@ -174,6 +188,103 @@ TEST_F(ObserverTest, WithoutInterestNothingOfTheCycleIsTold) {
   ASSERT_TRUE(engine_->Step());
   Answer();
   EXPECT_THAT(told_.points, ElementsAre("cycle of default-scheduler", "to be bound to a", "bound"));
+}
+
+TEST_F(ObserverTest, WhatIsNotWantedIsNotTold) {
+  AddNode("a");
+  const auto schedule = [&](const char* name) {
+    AddPod(name);
+    ASSERT_TRUE(engine_->Step());
+    Answer();
+  };
+  schedule("p1");
+  told_.wants().pods = told_.wants().queues = false;
+  told_.wants().scheduled = told_.wants().binds = false;
+  told_.points.clear();
+  schedule("p2");
+  EXPECT_THAT(told_.points, ElementsAre("cycle of default-scheduler", "bound"));
+  EXPECT_THAT(told_.scheduled, ElementsAre("p1"));
+  told_.interest.points = true;
+  schedule("p3");
+  EXPECT_THAT(told_.scheduled, ElementsAre("p1", "p3")) << "its points are";
+  EXPECT_THAT(told_.pods, ElementsAre("p1"));
+  EXPECT_THAT(told_.queued, ElementsAre("p1 active UnschedulablePodAdd"));
+}
+
+TEST_F(ObserverTest, SoManyEventsHintsAndGatesArePassedOver) {
+  told_.wants().skip_events = 2;
+  told_.wants().skip_pre_enqueues = 1;
+  AddNode("a");
+  api::Pod pod = MakePod("p");
+  pod.spec.node_selector["disk"] = "none";
+  Add(pod);
+  ASSERT_TRUE(engine_->Step());
+  EXPECT_THAT(told_.events, IsEmpty());
+  EXPECT_THAT(told_.gates, IsEmpty());
+  told_.wants().skip_hints = 1;
+  for (const char* node : {"b", "c"}) AddNode(node);
+  AddPod("q");
+  EXPECT_THAT(told_.events, ElementsAre("NodeAdd", "NodeAdd", "UnschedulablePodAdd"));
+  EXPECT_THAT(told_.hints, ElementsAre("NodeAffinity NodeAdd QueueSkip"));
+  EXPECT_THAT(told_.gates, ElementsAre("Success"));
+}
+
+TEST_F(ObserverTest, CyclesArePassedOverAndCounted) {
+  told_.wants().skip_cycles = 2;
+  told_.interest.points = told_.interest.decision = true;
+  AddNode("a");
+  for (const char* name : {"p1", "p2", "p3"}) AddPod(name);
+  ASSERT_TRUE(engine_->Step());
+  EXPECT_THAT(told_.points,
+              ElementsAre("a cycle passed over", "decided, 1 of 1", "to be bound to a"));
+  told_.points.clear();
+  told_.wants().cycles = false;
+  ASSERT_TRUE(engine_->Step());
+  EXPECT_THAT(told_.points, ElementsAre("to be bound to a"));
+  ASSERT_TRUE(engine_->Step());
+  EXPECT_THAT(told_.points, Contains("cycle of default-scheduler"));
+  EXPECT_THAT(told_.points, Contains("Filter Success"));
+  EXPECT_EQ(told_.wants().cycles_begun, 3u);
+}
+
+TEST_F(ObserverTest, ACycleThatIsSlowByTheObserversClockIsTold) {
+  static int64_t now_ns;
+  static int64_t step_ns;
+  now_ns = 0;
+  step_ns = 10;
+  told_.wants().now_ns = [] { return now_ns += step_ns; };
+  told_.wants().slow_cycle_ns = 100;
+  AddNode("a");
+  for (const char* name : {"p1", "p2", "p3"}) AddPod(name);
+  ASSERT_TRUE(engine_->Step());
+  EXPECT_THAT(told_.slow, IsEmpty());
+  step_ns = 100;
+  told_.interest.points = true;
+  ASSERT_TRUE(engine_->Step());
+  told_.wants().skip_cycles = 1;
+  ASSERT_TRUE(engine_->Step());
+  EXPECT_THAT(told_.slow, ElementsAre("p2 100 watched", "p3 100"));
+}
+
+TEST_F(ObserverTest, TheEngineCountsWhatComesIntoItsQueues) {
+  told_.wants().queues = false;
+  AddNode("a");
+  for (const char* name : {"p1", "p2"}) AddPod(name);
+  Add(static_cast<api::Pod>(MakePod("gated").Gate("wait")));
+  api::Pod bad = MakePod("bad");
+  bad.spec.node_selector["disk"] = "none";
+  Add(bad);
+  while (engine_->Step()) Answer();
+  std::vector<std::string> counts;
+  for (const explain::EventMoves& moves : engine_->IncomingPods()) {
+    for (size_t q = 0; q < queue::kQueueNames; ++q) {
+      if (moves.pods[q] == 0) continue;
+      counts.push_back(fmt::format("{} {} {}", queue::NameOf(static_cast<queue::QueueName>(q)),
+                                   moves.event, moves.pods[q]));
+    }
+  }
+  EXPECT_THAT(counts, ElementsAre("active UnschedulablePodAdd 3", "gated UnschedulablePodAdd 1",
+                                  "unschedulable ScheduleAttemptFailure 1"));
 }
 
 TEST_F(ObserverTest, APodThatFitsNowhereAsksPostFilterAndLaterHints) {

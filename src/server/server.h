@@ -115,6 +115,8 @@ struct EndpointOptions {
   // Called before /metrics is answered, to bring gauges up to date; calls `done` when it has, from
   // any thread. The answer does not wait longer than a second for it. May be empty.
   std::function<void(std::function<void()> done)> refresh_metrics = {};
+  // Called after PUT /debug/flags/v has changed the verbosity of the log. May be empty.
+  std::function<void()> verbosity_changed = {};
   // The samples of /metrics/resources, likewise (CollectPodResources on the engine's thread). Null
   // samples: not leading, the answer is empty.
   using PodSamples = std::shared_ptr<const std::vector<PodResourceUse>>;

@@ -19,7 +19,7 @@ using berth::scheduler::Outcome;
 constexpr size_t kMostDecided = 100'000;
 
 int64_t CoarseNs() {
-  timespec now = {};
+  timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
@@ -89,7 +89,16 @@ std::string NamesOf(queue::PluginMask mask, const framework::Profile& profile) {
 }  // namespace
 
 DecisionLog::DecisionLog(server::SchedulerMetrics& metrics, int64_t (*now_ns)())
-    : metrics_(metrics), now_ns_(now_ns != nullptr ? now_ns : &CoarseNs) {}
+    : EngineObserver(metrics.wants()), metrics_(metrics) {
+  wants().now_ns = now_ns != nullptr ? now_ns : &CoarseNs;
+  wants().slow_cycle_ns = kSlowCycleNs;
+  FollowVerbosity();
+}
+
+void DecisionLog::FollowVerbosity() {
+  verbose_ = log::V(2);
+  wants().cycles = wants().pods = wants().queues = wants().binds = verbose_;
+}
 
 // --- Objects and queues
 
@@ -124,12 +133,11 @@ void DecisionLog::PodChanged(Change change, const Pod& pod, bool assigned) {
 
 void DecisionLog::QueueIncoming(const Pod& pod, queue::QueueName queue, std::string_view event,
                                 const queue::QueuedPod& info, const framework::Profile& profile) {
-  metrics_.CountIncoming(queue, event);
   if (log::V(3)) LogMove(pod, queue, event, info, profile);
 }
 
 void DecisionLog::LogMove(const Pod& pod, queue::QueueName queue, std::string_view event,
-                          const queue::QueuedPod& info, const framework::Profile& profile) const {
+                          const queue::QueuedPod& info, const framework::Profile& profile) {
   constexpr std::string_view kMoved = "Pod moved to an internal scheduling queue";
   const log::ObjectName name = NameOf(pod);
   const std::string_view to = QueueWord(queue);
@@ -139,7 +147,7 @@ void DecisionLog::LogMove(const Pod& pod, queue::QueueName queue, std::string_vi
               {{"pod", name},
                {"event", event},
                {"queue", to},
-               {"schedulingCycle", cycles_},
+               {"schedulingCycle", wants().cycles_begun},
                {"hint", HintOf(queue, info)},
                {"unschedulable plugins", log::Raw{plugins}}});
   } else if (info.gated) {
@@ -165,23 +173,28 @@ void DecisionLog::Skipped(const Pod& pod) {
 
 berth::scheduler::CycleInterest DecisionLog::CycleBegan(const Pod& pod, std::string_view profile,
                                                         uint8_t profile_number) {
-  ++cycles_;
-  verbose_ = log::V(2);
-  if (verbose_ && log::V(3)) {
-    if (log::V(4)) log::Info(4, "About to try and schedule pod", {{"pod", NameOf(pod)}});
-    log::Info(3, "Attempting to schedule pod", {{"pod", NameOf(pod)}});
-  }
-  berth::scheduler::CycleInterest interest = metrics_.CycleBegan(pod, profile, profile_number);
-  interest.decision = true;
-  interest.scores = verbose_ && log::V(10);
-  began_ns_ = now_ns_();
+  berth::scheduler::CycleInterest interest;
+  if (verbose_) interest = LogAttempt(pod);
+  const berth::scheduler::CycleInterest timed = metrics_.CycleBegan(pod, profile, profile_number);
+  interest.points = timed.points;
+  interest.plugins = timed.plugins;
   return interest;
 }
 
+berth::scheduler::CycleInterest DecisionLog::CyclePassedOver(const Pod& pod) {
+  return LogAttempt(pod);
+}
+
+berth::scheduler::CycleInterest DecisionLog::LogAttempt(const Pod& pod) const {
+  if (log::V(3)) {
+    if (log::V(4)) log::Info(4, "About to try and schedule pod", {{"pod", NameOf(pod)}});
+    log::Info(3, "Attempting to schedule pod", {{"pod", NameOf(pod)}});
+  }
+  return {.decision = true, .scores = log::V(10)};
+}
+
 void DecisionLog::Decided(const Pod& pod, const Decision& decision, const framework::Cycle& cycle) {
-  const int64_t took = now_ns_() - began_ns_;
-  if (took >= kSlowCycleNs) LogSlow(pod, took);
-  if (!verbose_ || decision.outcome != Outcome::kScheduled) return;
+  if (decision.outcome != Outcome::kScheduled) return;
   if (decided_.size() >= kMostDecided) decided_.clear();
   decided_[pod.uid] = {decision.evaluated_nodes, decision.feasible_count};
   if (decision.scored && log::V(10)) LogScores(pod, decision, cycle);
@@ -208,14 +221,15 @@ void DecisionLog::LogScores(const Pod& pod, const Decision& decision,
   });
 }
 
-void DecisionLog::LogSlow(const Pod& pod, int64_t took_ns) {
+void DecisionLog::SlowCycle(const Pod& pod, int64_t took_ns, bool watched) {
   constexpr double kMs = 1e-6;
   std::string text =
       fmt::format("Trace[{}]: \"Scheduling\" namespace:{},name:{} (total time: {}ms):", pod.uid,
                   pod.namespace_(), pod.name, took_ns / 1'000'000);
   // Each step of kube-scheduler's covers the points up to the one that ends it.
   int64_t step_ns = 0;
-  for (const auto& step : metrics_.Steps()) {
+  const std::vector<server::SchedulerMetrics::Step> none;
+  for (const auto& step : watched ? metrics_.Steps() : none) {
     step_ns += step.took_ns;
     const std::string_view name = StepOf(step.point);
     if (name.empty()) continue;
@@ -319,9 +333,19 @@ void DecisionLog::BindBegan(const PodRef& pod, std::string_view node) {
 }
 
 void DecisionLog::Bound(const PodRef& pod, std::string_view node, const queue::QueuedPod& info,
-                        const api::Time& now) {
-  metrics_.Bound(pod, node, info, now);
-  if (!log::V(2)) return;
+                        const api::Time& now, bool watched) {
+  if (!verbose_ && !watched && metrics_.CountedAsBefore(info, now)) return;
+  CountAndLogBound(pod, node, info, now, watched);
+}
+
+void DecisionLog::CountAndLogBound(const PodRef& pod, std::string_view node,
+                                   const queue::QueuedPod& info, const api::Time& now,
+                                   bool watched) {
+  metrics_.Bound(pod, node, info, now, watched);
+  if (verbose_) LogBound(pod, node);
+}
+
+void DecisionLog::LogBound(const PodRef& pod, std::string_view node) {
   const auto found = decided_.find(pod.uid);
   const Nodes nodes = found == decided_.end() ? Nodes{} : found->second;
   if (found != decided_.end()) decided_.erase(found);

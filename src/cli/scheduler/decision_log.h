@@ -9,8 +9,9 @@
 // The same messages and keys as kube-scheduler's, at the same levels.
 //
 // A cycle that took 100 ms or longer is logged at any verbosity, with its steps if they were timed;
-// the next one is. Nothing is put together for a line that is not printed. Everything is passed on
-// to the metrics. On the engine's thread.
+// the next one is. Nothing is put together for a line that is not printed, and below -v=2 the
+// engine does not tell what only lines would come of. Everything is passed on to the metrics. On
+// the engine's thread.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,9 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   // `now_ns` null: a clock that costs little and ticks every few milliseconds.
   explicit DecisionLog(server::SchedulerMetrics& metrics, int64_t (*now_ns)() = nullptr);
 
+  // To be called when the log's verbosity has changed.
+  void FollowVerbosity();
+
   void NodeChanged(berth::scheduler::Change change, const api::Node& node) override;
   void PodChanged(berth::scheduler::Change change, const Pod& pod, bool assigned) override;
   void QueueIncoming(const Pod& pod, queue::QueueName queue, std::string_view event,
@@ -43,6 +47,8 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void Skipped(const Pod& pod) override;
   berth::scheduler::CycleInterest CycleBegan(const Pod& pod, std::string_view profile,
                                              uint8_t profile_number) override;
+  berth::scheduler::CycleInterest CyclePassedOver(const Pod& pod) override;
+  void SlowCycle(const Pod& pod, int64_t took_ns, bool watched) override;
   void Decided(const Pod& pod, const berth::scheduler::Decision& decision,
                const framework::Cycle& cycle) override;
   void Attempted(const Pod& pod, berth::scheduler::Outcome outcome, std::string_view node,
@@ -53,7 +59,7 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
                        std::string_view node) override;
   void BindBegan(const PodRef& pod, std::string_view node) override;
   void Bound(const PodRef& pod, std::string_view node, const queue::QueuedPod& info,
-             const api::Time& now) override;
+             const api::Time& now, bool watched) override;
   void VictimPreempted(const PodRef& preemptor, const PodRef& victim,
                        std::string_view node) override;
   void PreemptionBegan(const PodRef& preemptor, size_t victims, std::string_view node) override;
@@ -99,6 +105,10 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void PreEnqueueEnded(std::string_view profile, Code code) override {
     metrics_.PreEnqueueEnded(profile, code);
   }
+  void Replaced(const berth::scheduler::Engine& old,
+                const berth::scheduler::Engine& next) override {
+    metrics_.Replaced(old, next);
+  }
 
  private:
   struct Nodes {
@@ -106,16 +116,18 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
     size_t feasible = 0;
   };
   void LogMove(const Pod& pod, queue::QueueName queue, std::string_view event,
-               const queue::QueuedPod& info, const framework::Profile& profile) const;
+               const queue::QueuedPod& info, const framework::Profile& profile);
   void LogScores(const Pod& pod, const berth::scheduler::Decision& decision,
                  const framework::Cycle& cycle) const;
-  void LogSlow(const Pod& pod, int64_t took_ns);
+  // What is wanted of a cycle for its lines.
+  berth::scheduler::CycleInterest LogAttempt(const Pod& pod) const;
+  [[gnu::noinline]] void CountAndLogBound(const PodRef& pod, std::string_view node,
+                                          const queue::QueuedPod& info, const api::Time& now,
+                                          bool watched);
+  void LogBound(const PodRef& pod, std::string_view node);
 
   server::SchedulerMetrics& metrics_;
-  int64_t (*now_ns_)();
-  int64_t began_ns_ = 0;
-  uint64_t cycles_ = 0;
-  bool verbose_ = false;                                   // -v=2 or more, in the cycle that runs
+  bool verbose_ = false;                                   // -v=2 or more
   boost::unordered_flat_map<std::string, Nodes> decided_;  // of pods that are being bound, by uid
 };
 

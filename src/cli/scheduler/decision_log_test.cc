@@ -45,12 +45,13 @@ class DecisionLogTest : public ::testing::Test {
     while (engine->Step()) Answer(*engine);
     return Text();
   }
-  void Configure(int verbosity, bool json = false) const {
+  void Configure(int verbosity, bool json = false) {
     log::Options options;
     options.verbosity = verbosity;
     options.json = json;
     options.fd = fd_;
     EXPECT_TRUE(log::Configure(options));
+    decisions_.FollowVerbosity();
   }
   std::unique_ptr<berth::scheduler::Engine> MakeEngine() {
     const api::Time now = api::Time::FromUnixNano(1'700'000'000'000'000'000);
@@ -150,6 +151,30 @@ TEST_F(DecisionLogTest, ObjectsThatComeAndGoAreNamed) {
         "\"Delete event for scheduled pod\" pod=\"ns/placed\"\n"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
+}
+
+TEST_F(DecisionLogTest, AVerbosityThatChangesIsFollowed) {
+  Configure(0);
+  auto engine = MakeEngine();
+  engine->Upsert(static_cast<api::Node>(MakeNode("n1")));
+  const auto schedule = [&](const char* name) {
+    engine->Upsert(static_cast<api::Pod>(MakePod(name)));
+    while (engine->Step()) Answer(*engine);
+  };
+  schedule("quiet");
+  EXPECT_EQ(Text(), "");
+  Configure(5);
+  schedule("loud");
+  const std::string text = Text();
+  for (const char* part : {"\"Add event for unscheduled pod\" pod=\"ns/loud\"\n",
+                           "\"Pod moved to an internal scheduling queue\" pod=\"ns/loud\"",
+                           "\"Attempting to bind pod to node\" pod=\"ns/loud\"",
+                           "\"Successfully bound pod to node\" pod=\"ns/loud\""}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  Configure(0);
+  schedule("quiet-again");
+  EXPECT_EQ(Text(), text);
 }
 
 TEST_F(DecisionLogTest, APreemptionIsThereFromItsTargetToItsEnd) {

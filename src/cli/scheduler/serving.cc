@@ -214,6 +214,9 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
       done();
     });
   };
+  endpoints.verbosity_changed = [this] {
+    host_->Do([this](berth::scheduler::Engine&) { decisions_->FollowVerbosity(); });
+  };
   endpoints.pod_resources = [this](auto done) {
     if (elector_ != nullptr && !leading_) return done(nullptr);
     host_->Do([done = std::move(done)](berth::scheduler::Engine& engine) {

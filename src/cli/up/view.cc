@@ -87,7 +87,7 @@ void Decisions::Attempted(const cluster::Pod& pod, berth::scheduler::Outcome out
 }
 
 void Decisions::Bound(const berth::scheduler::PodRef& pod, std::string_view node,
-                      const queue::QueuedPod&, const api::Time&) {
+                      const queue::QueuedPod&, const api::Time&, bool) {
   binding_.erase(pod.uid);
   const std::lock_guard lock(mutex_);
   ++state_.bound;

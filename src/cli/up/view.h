@@ -39,7 +39,7 @@ class Decisions : public berth::scheduler::EngineObserver {
   void Attempted(const cluster::Pod& pod, berth::scheduler::Outcome outcome, std::string_view node,
                  std::string_view message) override;
   void Bound(const berth::scheduler::PodRef& pod, std::string_view node,
-             const queue::QueuedPod& info, const api::Time& now) override;
+             const queue::QueuedPod& info, const api::Time& now, bool watched) override;
 
   struct State {
     uint64_t bound = 0;

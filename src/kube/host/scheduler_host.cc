@@ -173,6 +173,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     const bool quiet = engine_->AwaitedEffects() == 0 && engine_->BindingPods() == 0;
     if (!quiet && Mailbox::Clock::now() < replace_at_) return;
     SendEffects();
+    if (options_.observer != nullptr) options_.observer->Replaced(*engine_, *next_engine_);
     engine_ = std::move(next_engine_);
     ++generation_;
     knows_all_ = false;

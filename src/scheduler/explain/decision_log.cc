@@ -132,9 +132,11 @@ void DecisionLog::Moved(const queue::QueuedPod& pod, queue::QueueName to, std::s
   }
   Move& move = moves_[moves_end_++ & (moves_.size() - 1)];
   const bool hinted = pod.pod == hinted_;
+  const uint16_t number = EventNumber(event);
+  ++events_[number].pods[static_cast<size_t>(to)];
   move = {.time_ns = now_ns,
           .pod = pod.pod,
-          .event = EventNumber(event),
+          .event = number,
           .to = to,
           .first = first,
           .helped = hinted ? helped_ : 0,
@@ -148,12 +150,12 @@ void DecisionLog::Forget(cluster::PodId pod) {
 
 // There are some dozens of events, and mostly the same ones over and over.
 uint16_t DecisionLog::EventNumber(std::string_view event) {
-  if (last_event_ < events_.size() && events_[last_event_] == event) return last_event_;
+  if (last_event_ < events_.size() && events_[last_event_].event == event) return last_event_;
   for (size_t i = 0; i < events_.size(); ++i) {
-    if (events_[i] == event) return last_event_ = static_cast<uint16_t>(i);
+    if (events_[i].event == event) return last_event_ = static_cast<uint16_t>(i);
   }
   if (events_.size() >= kMaxEvents) return 0;
-  events_.emplace_back(event);
+  events_.push_back({.event = std::string(event)});
   return last_event_ = static_cast<uint16_t>(events_.size() - 1);
 }
 

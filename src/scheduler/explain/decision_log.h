@@ -8,6 +8,7 @@
 // waiting pods are remembered.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -75,6 +76,12 @@ struct Move {
   queue::PluginMask skipped = 0;
 };
 
+// How many pods came into each queue because of an event.
+struct EventMoves {
+  std::string event;
+  std::array<uint64_t, queue::kQueueNames> pods = {};
+};
+
 // Which pod, in words.
 struct AttemptNames {
   std::string_view namespace_;
@@ -121,7 +128,9 @@ class DecisionLog {
   AttemptNames NamesOf(const Attempt& attempt) const;
   // The last moves of the pod, newest first.
   std::vector<Move> MovesOf(cluster::PodId pod, size_t limit) const;
-  std::string_view EventName(uint16_t event) const { return events_[event]; }
+  std::string_view EventName(uint16_t event) const { return events_[event].event; }
+  // By number.
+  const std::vector<EventMoves>& Events() const { return events_; }
 
  private:
   Attempt& Begin(const cluster::Pod& pod, uint8_t profile, int32_t attempt, int64_t now_ns,
@@ -140,7 +149,7 @@ class DecisionLog {
   uint64_t moves_end_ = 0;
   // The last failed attempt of pods that wait; names in it may have been overwritten.
   boost::unordered_flat_map<cluster::PodId, Attempt> waiting_;
-  std::vector<std::string> events_;
+  std::vector<EventMoves> events_;
   uint16_t last_event_ = 0;
   Rates rates_;
   // Hints since the last move, of one pod.

@@ -19,6 +19,7 @@
 namespace berth::scheduler::explain {
 
 class DecisionLog;
+struct EventMoves;
 
 using NodeObjects = boost::unordered_flat_map<std::string, std::shared_ptr<const api::Node>>;
 

@@ -124,7 +124,7 @@ Endpoints::Endpoints(EndpointOptions options)
 }
 
 void Endpoints::Handle(const Request& request, const Respond& respond) {
-  if (request.path == "/metrics" && request.method != "DELETE" && options_.refresh_metrics) {
+  if (request.path == "/metrics" && options_.refresh_metrics) {
     options_.refresh_metrics([this, request, respond] { respond(Metrics(request)); });
     return;
   }
@@ -209,6 +209,7 @@ Response Endpoints::Verbosity(const Request& request) const {
                               ": strconv.ParseInt: parsing " + quoted + ": value out of range");
   }
   log::SetVerbosity(static_cast<int>(level));
+  if (options_.verbosity_changed) options_.verbosity_changed();
   return PlainText(200, "successfully set klog.logging.verbosity to " + body);
 }
 

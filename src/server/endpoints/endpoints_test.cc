@@ -133,6 +133,16 @@ TEST_F(EndpointsTest, GaugesAreRefreshedBeforeMetricsAreWritten) {
   EXPECT_THAT(Ask("/metrics").body, HasSubstr("g 5\n"));
 }
 
+TEST_F(EndpointsTest, WhatWasCountedBeforeAResetIsGoneWithIt) {
+  Counter* counter = registry_.AddCounter({"a_total", "A.", Stability::kNone, {"l"}}).With({"x"});
+  options_.refresh_metrics = [counter](const std::function<void()>& done) {
+    counter->Add(3);  // of the time before
+    done();
+  };
+  EXPECT_EQ(Ask("/metrics", "DELETE").body, "metrics reset\n");
+  EXPECT_EQ(counter->Value(), 0);
+}
+
 TEST_F(EndpointsTest, ResourcesAreEmptyUnlessLeading) {
   bool leading = false;
   options_.pod_resources = [&](const std::function<void(EndpointOptions::PodSamples)>& done) {
@@ -198,6 +208,8 @@ TEST_F(EndpointsTest, StatuszAndFlagzInsistOnPlainText) {
 
 TEST_F(EndpointsTest, VerbosityIsPut) {
   const int before = log::Verbosity();
+  int changes = 0;
+  options_.verbosity_changed = [&] { ++changes; };
   Response response = Ask("/debug/flags/v", "PUT", "", "4");
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.body, "successfully set klog.logging.verbosity to 4\n");
@@ -208,6 +220,7 @@ TEST_F(EndpointsTest, VerbosityIsPut) {
   EXPECT_EQ(Ask("/debug/flags/v", "PUT", "", "x").body,
             "strconv.ParseUint: parsing \"x\": invalid syntax\n");
   EXPECT_EQ(log::Verbosity(), 4);
+  EXPECT_EQ(changes, 1);
   log::SetVerbosity(before);
   EXPECT_THAT(Ask("/debug/flags").body, HasSubstr("<title>/debug/flags/</title>"));
 }

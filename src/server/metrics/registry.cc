@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "api/go_text.h"
@@ -48,6 +49,15 @@ Histogram::Histogram(const std::vector<double>& bounds)
 size_t Histogram::BucketOf(double value) const {
   return static_cast<size_t>(std::lower_bound(bounds_->begin(), bounds_->end(), value) -
                              bounds_->begin());
+}
+
+void Histogram::FindBucket(double value) {
+  const std::vector<double>& bounds = *bounds_;
+  const size_t at = BucketOf(value);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  above_ = at == 0 ? -kInfinity : bounds[at - 1];
+  upto_ = at == bounds.size() ? kInfinity : bounds[at];
+  last_ = &counts_[at];
 }
 
 void Histogram::Observe(double value) {

@@ -60,13 +60,15 @@ class Histogram {
   void Observe(double value);
   // `times` equal values. REQUIRES: this is the only thread that changes the series.
   void OwnObserve(double value, uint64_t times = 1) {
-    const std::vector<double>& bounds = *bounds_;
     // Mostly the bucket of the value before.
-    const bool same = (last_ == bounds.size() || value <= bounds[last_]) &&
-                      (last_ == 0 || value > bounds[last_ - 1]);
-    if (!same) last_ = BucketOf(value);
-    std::atomic<uint64_t>& count = counts_[last_];
-    count.store(count.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
+    if (!OwnFits(value)) FindBucket(value);
+    OwnObserveFitting(value, times);
+  }
+  // Does it fall into the bucket of the value before? REQUIRES: as OwnObserve.
+  bool OwnFits(double value) const { return value > above_ && value <= upto_; }
+  // REQUIRES: it does.
+  void OwnObserveFitting(double value, uint64_t times = 1) {
+    last_->store(last_->load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
     sum_.store(sum_.load(std::memory_order_relaxed) + value * static_cast<double>(times),
                std::memory_order_relaxed);
   }
@@ -78,11 +80,15 @@ class Histogram {
 
  private:
   size_t BucketOf(double value) const;
+  void FindBucket(double value);
 
   const std::vector<double>* bounds_;
   std::unique_ptr<std::atomic<uint64_t>[]> counts_;  // one per bound, and +Inf
   std::atomic<double> sum_{0};
-  size_t last_ = 0;  // bucket of OwnObserve
+  // The bucket of the last OwnObserve, and what falls into it. At first nothing does.
+  std::atomic<uint64_t>* last_ = nullptr;
+  double above_ = 0;
+  double upto_ = 0;
 };
 
 struct FamilyOptions {

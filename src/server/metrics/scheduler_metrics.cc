@@ -1,8 +1,7 @@
 #include "server/metrics/scheduler_metrics.h"
 
-#include <algorithm>
-#include <bit>
 #include <chrono>
+#include <utility>
 
 namespace berth::server {
 namespace {
@@ -27,10 +26,6 @@ std::string_view ResultOf(Outcome outcome) {
       return "error";
   }
   return "";
-}
-
-std::string AttemptsLabel(int32_t attempts) {
-  return attempts >= 15 ? "15+" : std::to_string(attempts);
 }
 
 }  // namespace
@@ -230,6 +225,7 @@ SchedulerMetrics::SchedulerMetrics(const Families& f, const SchedulerMetricsOpti
       preemption_total_(*f.preemption_total),
       volume_errors_(*f.volume_errors),
       profiles_(options.profiles) {
+  wants() = {.cycles = false, .pods = false, .queues = false, .scheduled = false, .binds = false};
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
     pending_[i] = f.pending->With({queue::NameOf(static_cast<queue::QueueName>(i))});
   }
@@ -245,29 +241,46 @@ std::string_view SchedulerMetrics::ProfileName(uint8_t number) const {
   return number < profiles_.size() ? std::string_view(profiles_[number]) : "";
 }
 
-void SchedulerMetrics::FindIncoming(Incoming& last, queue::QueueName queue,
-                                    std::string_view event) {
-  last = {std::string(event), &incoming_.Of({queue::NameOf(queue), event})};
-}
-
 // --- Cycles
 
 void SchedulerMetrics::Rename(uint8_t number, std::string_view name) {
+  if (number < profiles_.size() && profiles_[number] == name) return;
   if (number >= profiles_.size()) profiles_.resize(number + size_t{1});
   profiles_[number] = name;
-  scheduled_.clear();
+  scheduled_.fill(nullptr);
   points_by_code_.clear();
 }
 
-scheduler::CycleInterest SchedulerMetrics::TimeCycle() {
-  cycle_.weight = std::max<uint32_t>(cycle_.weight, 1);
-  time_next_ = false;
+scheduler::CycleInterest SchedulerMetrics::CycleBegan(const cluster::Pod& pod,
+                                                      std::string_view profile,
+                                                      uint8_t profile_number) {
+  FlushSteps();
+  steps_.clear();
+  Rename(profile_number, profile);
+  profile_ = profile_number;
+  pod_ = pod.id;
+  plugins_weight_ = 0;
+  if (out_of_turn_) {
+    out_of_turn_ = false;
+    wants().skip_cycles = skip_after_it_;
+    cycle_.weight = 1;
+  } else {
+    cycle_.weight = NextWeight(cycles_, wants().skip_cycles);
+  }
   if (cycle_.weight == 1 && timed_cycles_++ % kPluginsSampling == 0) {
     plugins_weight_ = NextPluginsWeight();
   }
   steps_weight_ = cycle_.weight;
   cycle_.began_ns = Now();
   return {.points = true, .plugins = plugins_weight_ != 0};
+}
+
+void SchedulerMetrics::TimeNextCycle() {
+  uint32_t& skip = wants().skip_cycles;
+  if (skip == 0) return;
+  out_of_turn_ = true;
+  skip_after_it_ = skip - 1;
+  skip = 0;
 }
 
 void SchedulerMetrics::AlgorithmEnded() {
@@ -315,8 +328,8 @@ const scheduler::PointTimes* SchedulerMetrics::CycleTimes() {
 }
 
 const scheduler::PointTimes* SchedulerMetrics::BindingTimes(const scheduler::PodRef& pod) {
-  const auto bind = binding_since_.find(pod.uid);
-  return bind == binding_since_.end() ? nullptr : &bind->second.times;
+  const Bind* bind = FindBind(pod.uid);
+  return bind == nullptr ? nullptr : &bind->times;
 }
 
 void SchedulerMetrics::PluginBegan() { plugin_began_ns_ = Now(); }
@@ -336,18 +349,17 @@ void SchedulerMetrics::CountAttempt(std::string_view result, std::string_view pr
 void SchedulerMetrics::CountAttempted(const cluster::Pod& pod, Outcome outcome) {
   FlushSteps();
   if (outcome == Outcome::kScheduled) {
-    binding_since_[pod.uid] = {
-        .cycle = cycle_, .profile = profile_, .plugins_weight = plugins_weight_};
+    const Bind bind = {.cycle = cycle_, .profile = profile_, .plugins_weight = plugins_weight_};
+    last_bind_ = &*binding_since_.insert_or_assign(pod.uid, bind).first;
     cycle_.weight = 0;
     return;
   }
-  Timer timer = cycle_;
-  const auto bound = binding_since_.find(pod.uid);
-  if (bound != binding_since_.end()) {  // it is the binding that failed
-    timer = bound->second.cycle;
-    binding_since_.erase(bound);
-  } else {
-    cycle_.weight = 0;
+  Timer timer;
+  if (const Bind* bind = FindBind(pod.uid)) {  // it is the binding that failed
+    timer = bind->cycle;
+    EraseBind(pod.uid);
+  } else if (pod.id == pod_) {
+    timer = std::exchange(cycle_, {});
   }
   CountAttempt(ResultOf(outcome), pod.shape->source.spec.scheduler_name, timer);
 }
@@ -355,15 +367,14 @@ void SchedulerMetrics::CountAttempted(const cluster::Pod& pod, Outcome outcome) 
 // --- Bindings
 
 void SchedulerMetrics::BindingPointBegan(const scheduler::PodRef& pod, Point) {
-  const auto bind = binding_since_.find(pod.uid);
-  if (bind != binding_since_.end()) bind->second.point_began_ns = Now();
+  if (Bind* bind = FindBind(pod.uid)) bind->point_began_ns = Now();
 }
 
 void SchedulerMetrics::BindingPointEnded(const scheduler::PodRef& pod, Point point,
                                          std::string_view plugin, Code code) {
-  const auto found = binding_since_.find(pod.uid);
-  if (found == binding_since_.end()) return;
-  Bind& bind = found->second;
+  Bind* const found = FindBind(pod.uid);
+  if (found == nullptr) return;
+  Bind& bind = *found;
   const int64_t took_ns = Now() - bind.point_began_ns;
   bind.times.Add(point, took_ns);
   const double took = static_cast<double>(took_ns) * 1e-9;
@@ -375,34 +386,44 @@ void SchedulerMetrics::BindingPointEnded(const scheduler::PodRef& pod, Point poi
   }
 }
 
-void SchedulerMetrics::Bound(const scheduler::PodRef& pod, std::string_view,
-                             const queue::QueuedPod& info, const api::Time& now) {
-  Timer timer;
-  if (!binding_since_.empty()) {
-    const auto began = binding_since_.find(pod.uid);
-    if (began != binding_since_.end()) {
-      timer = began->second.cycle;
-      binding_since_.erase(began);
-    }
-  }
-  CountScheduled(info.profile, timer);
-  pod_attempts_->OwnObserve(info.attempts);
-  if (!info.initial_attempt) return;
-  const double waited =
-      static_cast<double>(now.UnixNano() - info.initial_attempt->UnixNano()) * 1e-9;
-  const auto attempts = static_cast<size_t>(std::clamp(info.attempts, 0, 15));
-  Histogram* few = attempts < sli_by_attempts_.size() ? sli_by_attempts_[attempts] : nullptr;
-  if (few == nullptr) few = &sli_duration_.Of({AttemptsLabel(info.attempts)});
-  if (attempts < sli_by_attempts_.size()) sli_by_attempts_[attempts] = few;
-  few->OwnObserve(std::max(waited, 0.0));
+void SchedulerMetrics::TimeBound(const scheduler::PodRef& pod, uint8_t profile) {
+  const Bind* bind = FindBind(pod.uid);
+  if (bind == nullptr) return;
+  attempt_duration_.Of({ResultOf(Outcome::kScheduled), ProfileName(profile)})
+      .OwnObserve(Since(bind->cycle.began_ns), bind->cycle.weight);
+  EraseBind(pod.uid);
 }
 
-void SchedulerMetrics::CountScheduled(uint8_t profile, const Timer& timer) {
-  if (timer.weight != 0) return CountAttempt("scheduled", ProfileName(profile), timer);
-  if (profile >= scheduled_.size()) scheduled_.resize(profile + size_t{1});
-  Counter*& counter = scheduled_[profile];
-  if (counter == nullptr) counter = &attempts_.Of({"scheduled", ProfileName(profile)});
-  counter->OwnAdd();
+void SchedulerMetrics::CountBound(const scheduler::PodRef& pod, const queue::QueuedPod& info,
+                                  const api::Time& now, bool watched) {
+  if (watched) TimeBound(pod, info.profile);
+  Counter*& scheduled = scheduled_[info.profile];
+  if (scheduled == nullptr) {
+    scheduled = &attempts_.Of({ResultOf(Outcome::kScheduled), ProfileName(info.profile)});
+  }
+  scheduled->OwnAdd();
+  pod_attempts_->OwnObserve(info.attempts);
+  if (info.initial_attempt) SliOf(info.attempts).OwnObserve(Waited(info, now));
+}
+
+SchedulerMetrics::Bind* SchedulerMetrics::FindBind(const std::string& uid) {
+  if (last_bind_ != nullptr && last_bind_->first == uid) return &last_bind_->second;
+  const auto found = binding_since_.find(uid);
+  if (found == binding_since_.end()) return nullptr;
+  last_bind_ = &*found;
+  return &found->second;
+}
+
+void SchedulerMetrics::EraseBind(const std::string& uid) {
+  last_bind_ = nullptr;
+  binding_since_.erase(uid);
+}
+
+Histogram& SchedulerMetrics::SliOf(int32_t attempts) {
+  if (static_cast<uint32_t>(attempts) >= sli_by_attempts_.size()) return sli_duration_.Of({"15+"});
+  Histogram*& few = sli_by_attempts_[static_cast<uint32_t>(attempts)];
+  if (few == nullptr) few = &sli_duration_.Of({std::to_string(attempts)});
+  return *few;
 }
 
 void SchedulerMetrics::PermitWaited(Code code, int64_t waited_ns) {
@@ -431,17 +452,18 @@ void SchedulerMetrics::PreemptionEnded(const scheduler::PodRef& preemptor, std::
 
 void SchedulerMetrics::HintEnded(std::string_view plugin, std::string_view event,
                                  std::string_view hint) {
-  hint_duration_.Of({plugin, event, hint}).OwnObserve(Since(hint_.began_ns), hint_.weight);
+  hint_duration_.Of({plugin, event, hint})
+      .OwnObserve(Since(hint_.last.began_ns), hint_.last.weight);
 }
 
 void SchedulerMetrics::EventEnded(std::string_view event) {
   if (event.empty()) return;
-  event_duration_.Of({event}).OwnObserve(Since(event_.began_ns), event_.weight);
+  event_duration_.Of({event}).OwnObserve(Since(event_.last.began_ns), event_.last.weight);
 }
 
 void SchedulerMetrics::PreEnqueueEnded(std::string_view profile, Code code) {
   point_duration_.Of({framework::PointName(Point::kPreEnqueue), framework::CodeName(code), profile})
-      .OwnObserve(Since(pre_enqueue_.began_ns), pre_enqueue_.weight);
+      .OwnObserve(Since(pre_enqueue_.last.began_ns), pre_enqueue_.last.weight);
 }
 
 void SchedulerMetrics::PluginFailed(Point point, std::string_view plugin) {
@@ -450,108 +472,6 @@ void SchedulerMetrics::PluginFailed(Point point, std::string_view plugin) {
                                      : point == Point::kReserve ? "assume"
                                                                 : "bind";
   volume_errors_.Of({operation}).OwnAdd();
-}
-
-// --- A scrape
-
-void SchedulerMetrics::Refresh(const scheduler::Engine& engine) {
-  FlushSteps();
-  RefreshQueues(engine);
-  RefreshUnschedulable(engine);
-  RefreshInflight(engine.Queue());
-  RefreshCalls(engine);
-  ForgetOld();
-  cycles_ = 0;
-  plugin_cycles_ = 0;
-  hints_ = 0;
-  events_ = 0;
-  pre_enqueues_ = 0;
-}
-
-void SchedulerMetrics::RefreshQueues(const scheduler::Engine& engine) {
-  size_t pending = engine.Queue().InFlightCount();
-  for (size_t i = 0; i < queue::kQueueNames; ++i) {
-    const size_t pods = engine.PendingPods(static_cast<queue::QueueName>(i));
-    pending_[i]->Set(static_cast<double>(pods));
-    pending += pods;
-  }
-  const cluster::Cluster& cluster = engine.GetCluster();
-  const size_t all = cluster.PodCountTotal();
-  cache_assumed_->Set(static_cast<double>(engine.AssumedPods()));
-  cache_pods_->Set(static_cast<double>(all > pending ? all - pending : 0));
-  cache_nodes_->Set(static_cast<double>(cluster.NodeCount()));
-  binding_->Set(static_cast<double>(engine.BindingPods()));
-}
-
-void SchedulerMetrics::RefreshUnschedulable(const scheduler::Engine& engine) {
-  unschedulable_.ForEach([](Gauge& gauge) { gauge.Set(0); });
-  std::vector<std::array<size_t, 64>> pods(engine.ProfileCount());
-  engine.Queue().ForEach([&](const queue::QueuedPod& pod, std::string_view) {
-    for (uint64_t rest = pod.unschedulable_plugins | pod.pending_plugins; rest != 0;
-         rest &= rest - 1) {
-      ++pods[pod.profile][static_cast<size_t>(std::countr_zero(rest))];
-    }
-  });
-  for (size_t p = 0; p < pods.size(); ++p) {
-    const framework::Profile& profile = engine.CycleOf(p).profile();
-    const size_t plugins = std::min<size_t>(64, profile.Plugins().size());
-    for (size_t i = 0; i < plugins; ++i) {
-      if (pods[p][i] == 0) continue;
-      unschedulable_.Of({profile.Plugins()[i]->Name(), profile.Name()})
-          .Set(static_cast<double>(pods[p][i]));
-    }
-  }
-}
-
-void SchedulerMetrics::RefreshInflight(const queue::SchedulingQueue& queue) {
-  inflight_.ForEach([](Gauge& gauge) { gauge.Set(0); });
-  if (queue.InFlightCount() > 0) {
-    inflight_.Of({"PodPopped"}).Set(static_cast<double>(queue.InFlightCount()));
-  }
-  queue.ForEachInFlightEvent(
-      [&](const queue::Event& event) { inflight_.Of({event.what.Label()}).OwnAdd(1); });
-}
-
-void SchedulerMetrics::RefreshCalls(const scheduler::Engine& engine) {
-  calls_before_.resize(engine.ProfileCount());
-  for (size_t p = 0; p < engine.ProfileCount(); ++p) {
-    CountCalls(engine.CycleOf(p), calls_before_[p]);
-  }
-}
-
-void SchedulerMetrics::CountCalls(const framework::Cycle& cycle,
-                                  std::vector<framework::PluginCalls>& before) {
-  const framework::Profile& profile = cycle.profile();
-  const auto& calls = cycle.calls();
-  before.resize(calls.size());
-  // What was asked since; another engine starts from 0.
-  const auto since = [](uint64_t now, uint64_t last) { return now >= last ? now - last : now; };
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const std::string_view plugin = profile.Plugins()[i]->Name();
-    const auto count = [&](Point point, uint64_t times) {
-      if (times == 0) return;
-      evaluations_.Of({plugin, framework::PointName(point), profile.Name()})
-          .OwnAdd(static_cast<double>(times));
-    };
-    count(Point::kPreFilter, since(calls[i].pre_filter, before[i].pre_filter));
-    count(Point::kFilter, since(calls[i].filter, before[i].filter));
-    count(Point::kPreScore, since(calls[i].pre_score, before[i].pre_score));
-    count(Point::kScore, since(calls[i].score, before[i].score));
-    if (plugin == "DefaultPreemption") {
-      preemption_attempts_->OwnAdd(
-          static_cast<double>(since(calls[i].post_filter, before[i].post_filter)));
-    }
-    before[i] = calls[i];
-  }
-}
-
-// Pods that went away while they were bound, and preemptions nobody has reported the end of.
-void SchedulerMetrics::ForgetOld() {
-  constexpr int64_t kTooOldNs = 3'600'000'000'000;
-  const int64_t now = Now();
-  erase_if(binding_since_,
-           [&](const auto& entry) { return now - entry.second.cycle.began_ns > kTooOldNs; });
-  erase_if(preempting_since_, [&](const auto& entry) { return now - entry.second > kTooOldNs; });
 }
 
 }  // namespace berth::server

@@ -7,17 +7,19 @@
 // more than the steps, so: the first kTimedCycles cycles after each scrape are timed one by one,
 // then every kSampling-th, which counts for kSampling. In a cluster that binds a few pods a second
 // every duration is exact; in one that binds thousands the counts of durations are estimates.
-// Counters (attempts, incoming pods, evaluations) are always exact. Of the cycles that are timed
-// one by one, one in ten times single plugins, as in kube-scheduler; a cycle that does has to look
-// at all nodes, so after the first kTimedPlugins of them only every kPluginsThinning-th, which
-// counts for kPluginsThinning.
+// Counters (attempts, incoming pods, evaluations) are always exact; what the engine counts itself
+// is read at a scrape. Of the cycles that are timed one by one, one in ten times single plugins, as
+// in kube-scheduler; a cycle that does has to look at all nodes, so after the first kTimedPlugins
+// of them only every kPluginsThinning-th, which counts for kPluginsThinning.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,28 +50,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SchedulerMetrics(Registry& registry, const SchedulerMetricsOptions& options);
 
   // --- EngineObserver
-  void QueueIncoming(const cluster::Pod&, queue::QueueName queue, std::string_view event,
-                     const queue::QueuedPod&, const framework::Profile&) override {
-    CountIncoming(queue, event);
-  }
-  void CountIncoming(queue::QueueName queue, std::string_view event) {
-    Incoming& last = last_incoming_[static_cast<size_t>(queue)];
-    if (last.event != event || last.counter == nullptr) FindIncoming(last, queue, event);
-    last.counter->OwnAdd();
-  }
-  scheduler::CycleInterest CycleBegan(const cluster::Pod&, std::string_view profile,
-                                      uint8_t profile_number) override {
-    if (steps_weight_ != 0) FlushSteps();
-    profile_ = profile_number;
-    if (profile_number >= profiles_.size() || profiles_[profile_number] != profile) {
-      Rename(profile_number, profile);
-    }
-    if (!steps_.empty()) steps_.clear();
-    cycle_.weight = NextWeight(cycles_);
-    plugins_weight_ = 0;
-    if (cycle_.weight == 0 && !time_next_) return {};
-    return TimeCycle();
-  }
+  scheduler::CycleInterest CycleBegan(const cluster::Pod& pod, std::string_view profile,
+                                      uint8_t profile_number) override;
   void AlgorithmEnded() override;
   void Attempted(const cluster::Pod& pod, scheduler::Outcome outcome, std::string_view,
                  std::string_view) override {
@@ -77,8 +59,26 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     if (outcome == scheduler::Outcome::kScheduled && cycle_.weight == 0) return;
     CountAttempted(pod, outcome);
   }
-  void Bound(const scheduler::PodRef& pod, std::string_view node, const queue::QueuedPod& info,
-             const api::Time& now) override;
+  void Bound(const scheduler::PodRef& pod, std::string_view, const queue::QueuedPod& info,
+             const api::Time& now, bool watched) override {
+    if (watched || !CountedAsBefore(info, now)) CountBound(pod, info, now, watched);
+  }
+  // Counts a bound pod whose cycle was not timed. False, and it is not: its series are not those of
+  // the one before.
+  bool CountedAsBefore(const queue::QueuedPod& info, const api::Time& now) {
+    Counter* const scheduled = scheduled_[info.profile];
+    if (scheduled == nullptr || !info.initial_attempt) return false;
+    if (static_cast<uint32_t>(info.attempts) >= sli_by_attempts_.size()) return false;
+    Histogram* const sli = sli_by_attempts_[static_cast<uint32_t>(info.attempts)];
+    const double waited = Waited(info, now);
+    if (sli == nullptr || !sli->OwnFits(waited) || !pod_attempts_->OwnFits(info.attempts)) {
+      return false;
+    }
+    scheduled->OwnAdd();
+    pod_attempts_->OwnObserveFitting(info.attempts);
+    sli->OwnObserveFitting(waited);
+    return true;
+  }
   void Preempted(const scheduler::PodRef& preemptor, size_t victims,
                  std::string_view node) override;
   void PreemptionEnded(const scheduler::PodRef& preemptor, std::string_view node,
@@ -98,14 +98,15 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   const scheduler::PointTimes* CycleTimes() override;
   const scheduler::PointTimes* BindingTimes(const scheduler::PodRef& pod) override;
 
-  bool HintBegan() override { return Begin(hint_, hints_); }
+  bool HintBegan() override { return Begin(hint_, wants().skip_hints); }
   void HintEnded(std::string_view plugin, std::string_view event, std::string_view hint) override;
-  bool EventBegan() override { return Begin(event_, events_); }
+  bool EventBegan() override { return Begin(event_, wants().skip_events); }
   void EventEnded(std::string_view event) override;
-  bool PreEnqueueBegan() override { return Begin(pre_enqueue_, pre_enqueues_); }
+  bool PreEnqueueBegan() override { return Begin(pre_enqueue_, wants().skip_pre_enqueues); }
   void PreEnqueueEnded(std::string_view profile, framework::Code code) override;
+  void Replaced(const scheduler::Engine& old, const scheduler::Engine& next) override;
 
-  // The points of the cycle that runs, or of the last one, as far as they were timed.
+  // The points of the last cycle that was timed.
   struct Step {
     framework::Point point;
     framework::Code code;
@@ -113,7 +114,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   };
   const std::vector<Step>& Steps() const { return steps_; }
   // The next cycle is timed, whatever its number.
-  void TimeNextCycle() { time_next_ = true; }
+  void TimeNextCycle();
 
   // --- At a scrape, on the engine's thread
   // Brings what is read from the engine up to date, and starts a new round of timed cycles.
@@ -123,6 +124,11 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   struct Timer {
     int64_t began_ns = 0;
     uint32_t weight = 0;  // 0: not timed
+  };
+  // Many equal things, of which some are timed.
+  struct Sample {
+    Timer last;
+    uint32_t seen = 0;  // since the last scrape, of the first kTimedCycles
   };
   // A timed cycle whose pod is being bound.
   struct Bind {
@@ -138,18 +144,26 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   double Since(int64_t began_ns) const { return static_cast<double>(Now() - began_ns) * 1e-9; }
   void CountAttempt(std::string_view result, std::string_view profile, const Timer& timer);
   void CountAttempted(const cluster::Pod& pod, scheduler::Outcome outcome);
-  void CountScheduled(uint8_t profile, const Timer& timer);
-  // A profile of that number has a new name: a new configuration.
+  void CountBound(const scheduler::PodRef& pod, const queue::QueuedPod& info, const api::Time& now,
+                  bool watched);
+  // A timed cycle's pod is bound.
+  void TimeBound(const scheduler::PodRef& pod, uint8_t profile);
+  static double Waited(const queue::QueuedPod& info, const api::Time& now) {
+    const int64_t ns = now.UnixNano() - info.initial_attempt->UnixNano();
+    return static_cast<double>(std::max<int64_t>(ns, 0)) * 1e-9;
+  }
+  Histogram& SliOf(int32_t attempts);
+  // A profile of that number may have a new name: a new configuration.
   void Rename(uint8_t number, std::string_view name);
-  scheduler::CycleInterest TimeCycle();
+  Bind* FindBind(const std::string& uid);
+  void EraseBind(const std::string& uid);
   void ForgetOld();
   // Counts the points of the cycle that is over.
   void FlushSteps();
   Histogram& PointSeries(framework::Point point, framework::Code code, uint8_t profile);
-  bool Begin(Timer& timer, uint32_t& seen) {
-    timer.weight = NextWeight(seen);
-    if (timer.weight == 0) return false;
-    timer.began_ns = Now();
+  bool Begin(Sample& sample, uint32_t& skip) {
+    sample.last.weight = NextWeight(sample.seen, skip);
+    sample.last.began_ns = Now();
     return true;
   }
   std::string_view ProfileName(uint8_t number) const;
@@ -157,12 +171,15 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void RefreshUnschedulable(const scheduler::Engine& engine);
   void RefreshInflight(const queue::SchedulingQueue& queue);
   void RefreshCalls(const scheduler::Engine& engine);
+  void RefreshIncoming(const scheduler::Engine& engine);
   void CountCalls(const framework::Cycle& cycle, std::vector<framework::PluginCalls>& before);
-  // The next of a run of equal things: how much it counts for, 0: it is not timed.
-  static uint32_t NextWeight(uint32_t& seen) {
-    const uint32_t number = seen++;
-    if (number < kTimedCycles) return 1;
-    return number % kSampling == 0 ? kSampling : 0;
+  // One of a run of equal things is timed: how much it counts for, and how many of the next are
+  // not.
+  static uint32_t NextWeight(uint32_t& seen, uint32_t& skip) {
+    if (seen++ < kTimedCycles) return 1;
+    seen = kTimedCycles;
+    skip = kSampling - 1;
+    return kSampling;
   }
   uint32_t NextPluginsWeight();
 
@@ -196,42 +213,38 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SeriesCache<Counter> preemption_total_;       // result
   SeriesCache<Counter> volume_errors_;          // operation
 
-  std::array<Histogram*, 15> sli_by_attempts_ = {};  // the same as sli_duration_, for few attempts
-
   // What is asked for with every pod, found without a look at labels.
-  struct Incoming {
-    std::string event;
-    Counter* counter = nullptr;
-  };
-  void FindIncoming(Incoming& last, queue::QueueName queue, std::string_view event);
-  std::array<Incoming, queue::kQueueNames> last_incoming_;
-  std::vector<Counter*> scheduled_;         // of attempts_, by profile
+  std::array<Histogram*, 15> sli_by_attempts_ = {};  // of sli_duration_, for few attempts
+  std::array<Counter*, 256> scheduled_ = {};         // of attempts_, by profile
   std::vector<Histogram*> points_by_code_;  // of point_duration_, by profile, point and code
 
   std::vector<std::string> profiles_;  // names, by number
-  uint8_t profile_ = 0;                // of the cycle that runs
-  uint32_t cycles_ = 0;                // since the last scrape
-  uint32_t hints_ = 0;
-  uint32_t events_ = 0;
-  uint32_t pre_enqueues_ = 0;
+  // Of the last timed cycle
+  uint8_t profile_ = 0;
+  cluster::PodId pod_ = cluster::kNoPod;
+  uint32_t cycles_ = 0;  // since the last scrape, of the first kTimedCycles
   uint32_t timed_cycles_ = 0;
-  bool time_next_ = false;
+  bool out_of_turn_ = false;     // the next cycle is timed because somebody wants it
+  uint32_t skip_after_it_ = 0;   // as if it had been passed over
   uint32_t plugins_weight_ = 0;  // not 0: the cycle that runs times single plugins
   uint32_t plugin_cycles_ = 0;   // that would, since the last scrape
   Timer cycle_;
   int64_t point_began_ns_ = 0;
   int64_t plugin_began_ns_ = 0;
-  Timer hint_;
-  Timer event_;
-  Timer pre_enqueue_;
+  Sample hint_;
+  Sample event_;
+  Sample pre_enqueue_;
   std::vector<Step> steps_;
   uint32_t steps_weight_ = 0;    // 0: they are counted already
   scheduler::PointTimes times_;  // the sum of steps_, when somebody has asked
   // Cycles whose pods are being bound, by pod uid; and preemptions under way, by preemptor's uid.
-  boost::unordered_flat_map<std::string, Bind> binding_since_;
+  std::unordered_map<std::string, Bind> binding_since_;
+  std::pair<const std::string, Bind>* last_bind_ = nullptr;  // looked for; mostly it is again
   boost::unordered_flat_map<std::string, int64_t> preempting_since_;
   // What plugins had been asked at the last scrape, by profile and plugin.
   std::vector<std::vector<framework::PluginCalls>> calls_before_;
+  // How many pods had come into queues, by event.
+  std::vector<std::array<uint64_t, queue::kQueueNames>> incoming_before_;
 };
 
 }  // namespace berth::server

@@ -12,6 +12,7 @@ namespace {
 using framework::Code;
 using framework::Point;
 using scheduler::Outcome;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -31,6 +32,14 @@ class SchedulerMetricsTest : public testing::Test {
     return options;
   }
   void Pass(int64_t us) { g_now_ns += us * 1000; }
+  // A cycle begins, as the engine tells it. False: it is passed over, and not told.
+  bool Begin() {
+    if (uint32_t& skip = metrics_.wants().skip_cycles; skip > 0) {
+      --skip;
+      return false;
+    }
+    return metrics_.CycleBegan(pod_, "p", 0).points;
+  }
   std::string Text() { return registry_.WriteText(); }
 
   Registry registry_;
@@ -68,7 +77,7 @@ TEST_F(SchedulerMetricsTest, APodCountsAsScheduledWhenItIsBound) {
   queue::QueuedPod info;
   info.attempts = 2;
   info.initial_attempt = api::Time::FromUnixNano(5'000'000'000);
-  metrics_.Bound(ref, "n1", info, api::Time::FromUnixNano(5'500'000'000));
+  metrics_.Bound(ref, "n1", info, api::Time::FromUnixNano(5'500'000'000), true);
   const std::string text = Text();
   EXPECT_THAT(text, HasSubstr("scheduler_schedule_attempts_total{profile=\"default-scheduler\","
                               "result=\"scheduled\"} 1\n"));
@@ -96,12 +105,52 @@ TEST_F(SchedulerMetricsTest, AFailedBindingIsOneErrorTimedFromItsCycle) {
   EXPECT_THAT(text, Not(HasSubstr("scheduled\"} 1")));
 }
 
+TEST_F(SchedulerMetricsTest, AFailedPodIsNotTimedFromTheCycleOfAnother) {
+  metrics_.CycleBegan(pod_, "default-scheduler", 0);
+  cluster::Pod other = pod_;  // whose cycle was passed over
+  other.id = pod_.id + 1;
+  other.uid = "uid-2";
+  metrics_.Attempted(other, Outcome::kUnschedulable, "", "no");
+  EXPECT_THAT(Text(), HasSubstr("result=\"unschedulable\"} 1\n"));
+  EXPECT_THAT(Text(), Not(HasSubstr("scheduler_scheduling_attempt_duration_seconds_count{")));
+}
+
+TEST_F(SchedulerMetricsTest, BoundPodsCountWhateverTheOneBeforeWasLike) {
+  const auto bind = [&](int attempts, int64_t waited_ms) {
+    queue::QueuedPod info;
+    info.attempts = attempts;
+    info.initial_attempt = api::Time::FromUnixNano(0);
+    metrics_.Bound({}, "n1", info, api::Time::FromUnixNano(waited_ms * 1'000'000), false);
+  };
+  for (const int attempts : {1, 1, 1, 2, 1, 1, 20, 20, 1}) bind(attempts, 5);
+  bind(1, 500);
+  bind(1, 5);
+  bind(1, -5);  // clocks may go back
+  metrics_.Bound({}, "n1", {}, api::Time::FromUnixNano(0), false);
+  const std::string text = Text();
+  for (const char* line :
+       {"scheduler_schedule_attempts_total{profile=\"default-scheduler\",result=\"scheduled\"} "
+        "13\n",
+        "scheduler_pod_scheduling_attempts_bucket{le=\"1\"} 10\n",
+        "scheduler_pod_scheduling_attempts_bucket{le=\"2\"} 11\n",
+        "scheduler_pod_scheduling_attempts_bucket{le=\"16\"} 11\n",
+        "scheduler_pod_scheduling_attempts_count 13\n",
+        "scheduler_pod_scheduling_attempts_sum 51\n",
+        "scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts=\"1\",le=\"0.01\"} 8\n",
+        "scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts=\"1\",le=\"0.64\"} 9\n",
+        "scheduler_pod_scheduling_sli_duration_seconds_count{attempts=\"1\"} 9\n",
+        "scheduler_pod_scheduling_sli_duration_seconds_count{attempts=\"2\"} 1\n",
+        "scheduler_pod_scheduling_sli_duration_seconds_count{attempts=\"15+\"} 2\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST_F(SchedulerMetricsTest, FifteenAttemptsAreManyAttempts) {
   scheduler::PodRef ref;
   queue::QueuedPod info;
   info.attempts = 15;
   info.initial_attempt = api::Time::FromUnixNano(0);
-  metrics_.Bound(ref, "n1", info, api::Time::FromUnixNano(0));
+  metrics_.Bound(ref, "n1", info, api::Time::FromUnixNano(0), false);
   EXPECT_THAT(Text(), HasSubstr("_sum{attempts=\"15+\"} 0\n"));
 }
 
@@ -212,19 +261,21 @@ TEST_F(SchedulerMetricsTest, BusyMinutesTimeFewerPluginsWhichCountForMore) {
 TEST_F(SchedulerMetricsTest, ManyCyclesBetweenScrapesAreSampledAndWeighted) {
   constexpr uint32_t kCycles = SchedulerMetrics::kTimedCycles + 10 * SchedulerMetrics::kSampling;
   for (uint32_t i = 0; i < kCycles; ++i) {
-    metrics_.CycleBegan(pod_, "p", 0);
+    const bool timed = Begin();
     Pass(1);
-    metrics_.AlgorithmEnded();
+    if (timed) metrics_.AlgorithmEnded();
     metrics_.Attempted(pod_, Outcome::kUnschedulable, "", "no");
   }
   const std::string text = Text();
   EXPECT_THAT(text, HasSubstr("result=\"unschedulable\"} " + std::to_string(kCycles) + "\n"));
   EXPECT_THAT(text, HasSubstr("scheduler_scheduling_algorithm_duration_seconds_count " +
                               std::to_string(kCycles) + "\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_scheduling_attempt_duration_seconds_count{profile="
+                              "\"default-scheduler\",result=\"unschedulable\"} " +
+                              std::to_string(kCycles) + "\n"));
 }
 
 TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
-  metrics_.CountIncoming(queue::QueueName::kBackoff, "AssignedPodDelete");
   ASSERT_TRUE(metrics_.HintBegan());
   metrics_.HintEnded("NodeResourcesFit", "AssignedPodDelete", "Queue");
   ASSERT_TRUE(metrics_.EventBegan());
@@ -241,8 +292,7 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
   metrics_.PreEnqueueEnded("p", Code::kPending);
   const std::string text = Text();
   for (const char* line :
-       {"scheduler_queue_incoming_pods_total{event=\"AssignedPodDelete\",queue=\"backoff\"} 1\n",
-        "scheduler_queueing_hint_execution_duration_seconds_count{event=\"AssignedPodDelete\",hint="
+       {"scheduler_queueing_hint_execution_duration_seconds_count{event=\"AssignedPodDelete\",hint="
         "\"Queue\",plugin=\"NodeResourcesFit\"} 1\n",
         "scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} 1\n",
         "scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 0.002\n",
@@ -254,6 +304,81 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
         "scheduler_volume_scheduling_stage_error_total{operation=\"bind\"} 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+// Pods of an engine that come into queues.
+class IncomingPods : public SchedulerMetricsTest {
+ protected:
+  std::unique_ptr<scheduler::Engine> MakeEngine() {
+    return std::move(*scheduler::Engine::Make(config::Default(), {}, api::Time::FromUnixNano(0),
+                                              nullptr, &metrics_));
+  }
+  static void Add(scheduler::Engine& engine, const std::string& name, bool gated = false) {
+    cluster::MakePod pod(name);
+    if (gated) pod.Gate("wait");
+    engine.Upsert(static_cast<api::Pod>(pod));
+  }
+  std::string Line(std::string_view queue, int pods) {
+    return "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\",queue=\"" +
+           std::string(queue) + "\"} " + std::to_string(pods) + "\n";
+  }
+};
+
+TEST_F(IncomingPods, AreReadFromTheEngineAtAScrape) {
+  auto engine = MakeEngine();
+  for (const char* name : {"p1", "p2"}) Add(*engine, name);
+  Add(*engine, "gated", true);
+  EXPECT_THAT(Text(), Not(HasSubstr("scheduler_queue_incoming_pods_total{")));
+  metrics_.Refresh(*engine);
+  EXPECT_THAT(Text(), AllOf(HasSubstr(Line("active", 2)), HasSubstr(Line("unschedulable", 1)),
+                            Not(HasSubstr("queue=\"gated\",")), Not(HasSubstr(Line("gated", 1)))));
+  Add(*engine, "p3");
+  metrics_.Refresh(*engine);
+  EXPECT_THAT(Text(), HasSubstr(Line("active", 3)));
+}
+
+TEST_F(IncomingPods, OfAnEngineThatIsReplacedCountOnce) {
+  auto engine = MakeEngine();
+  for (const char* name : {"p1", "p2"}) Add(*engine, name);
+  metrics_.Refresh(*engine);
+  Add(*engine, "p3");
+  auto next = MakeEngine();
+  metrics_.Replaced(*engine, *next);
+  engine = std::move(next);
+  for (const char* name : {"p1", "p2", "p3", "p4"}) Add(*engine, name);
+  metrics_.Refresh(*engine);
+  EXPECT_THAT(Text(), HasSubstr(Line("active", 7)));
+}
+
+TEST_F(SchedulerMetricsTest, ManyEventsBetweenScrapesAreSampledAndWeighted) {
+  constexpr uint32_t kEvents = SchedulerMetrics::kTimedCycles + 10 * SchedulerMetrics::kSampling;
+  const auto engine = std::move(*scheduler::Engine::Make(
+      config::Default(), {}, api::Time::FromUnixNano(0), nullptr, &metrics_));
+  const auto count = [](uint32_t events) {
+    return "scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"} " +
+           std::to_string(events) + "\n";
+  };
+  for (uint32_t i = 0; i < kEvents; ++i) {
+    engine->Upsert(static_cast<api::Node>(cluster::MakeNode("n" + std::to_string(i))));
+  }
+  EXPECT_THAT(Text(), HasSubstr(count(kEvents)));
+  engine->Upsert(static_cast<api::Node>(cluster::MakeNode("one-more")));
+  EXPECT_THAT(Text(), HasSubstr(count(kEvents + SchedulerMetrics::kSampling)));
+  metrics_.Refresh(*engine);  // and it starts anew
+  engine->Upsert(static_cast<api::Node>(cluster::MakeNode("last")));
+  EXPECT_THAT(Text(), HasSubstr(count(kEvents + SchedulerMetrics::kSampling + 1)));
+}
+
+TEST_F(SchedulerMetricsTest, ACycleThatIsWantedIsTimedAndOthersStayInTheirPlaces) {
+  for (uint32_t i = 0; i < SchedulerMetrics::kTimedCycles; ++i) ASSERT_TRUE(Begin());
+  std::vector<uint32_t> numbers;
+  for (uint32_t i = 0; i < 3 * SchedulerMetrics::kSampling; ++i) {
+    if (i == 10 || i == SchedulerMetrics::kSampling - 1) metrics_.TimeNextCycle();
+    if (Begin()) numbers.push_back(i);
+  }
+  EXPECT_THAT(numbers,
+              testing::ElementsAre(0, 10, SchedulerMetrics::kSampling - 1,
+                                   SchedulerMetrics::kSampling, 2 * SchedulerMetrics::kSampling));
 }
 
 TEST_F(SchedulerMetricsTest, RefreshReadsTheEngine) {

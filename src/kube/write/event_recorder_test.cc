@@ -123,6 +123,20 @@ TEST_F(EventRecorderTest, ASecondOccurrenceMakesASeriesAndLaterOnesAreSilent) {
   EXPECT_EQ(client_.Last().request.method, "POST");
 }
 
+TEST_F(EventRecorderTest, AnEventWhoseNoteCountsIsAnotherOneWithAnotherNote) {
+  Begin();
+  scheduler::RecordEvent event = Failed("rep", "1", "one");
+  event.note_counts = true;
+  recorder_.Record(event);
+  client_.RespondNext(FakeApiClient::Success());
+  event.note = "two";
+  recorder_.Record(event);
+  EXPECT_EQ(client_.Last().request.method, "POST");
+  client_.RespondNext(FakeApiClient::Success());
+  recorder_.Record(event);
+  EXPECT_EQ(client_.Last().request.method, "PATCH");
+}
+
 TEST_F(EventRecorderTest, ASeriesThatGoesOnIsRefreshedEveryHalfHour) {
   Begin();
   recorder_.Record(Failed("rep", "1"));

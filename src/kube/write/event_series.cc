@@ -33,6 +33,7 @@ std::string EventSeriesCache::KeyOf(const scheduler::RecordEvent& event,
   Append(key, instance);
   Append(key, event.regarding);
   if (event.related) Append(key, *event.related);
+  if (event.note_counts) Append(key, event.note);
   return key;
 }
 

@@ -1,8 +1,8 @@
 // EventSeries: which events.k8s.io/v1 events are the same thing again.
 //
 // Equal are events of the same type, action, reason, reporter, regarding and related object,
-// versions of the objects included; the note does not count. Nearly all are seen once: of those
-// only what the key does not say is kept. Bounded: the oldest are forgotten.
+// versions of the objects included; the note counts only where the event says so. Nearly all are
+// seen once: of those only what the key does not say is kept. Bounded: the oldest are forgotten.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ fuzz-build: deps
 	@cmake --preset fuzz > /dev/null && cmake --build --preset fuzz -j $(JOBS)
 
 fuzz-short: fuzz-build
-	@tools/fuzz 10
+	@tools/fuzz 10 1
 
 fuzz: fuzz-build ## every fuzz target for FUZZ_SECONDS (default 300)
 	@tools/fuzz $${FUZZ_SECONDS:-300}

@@ -187,6 +187,7 @@ TEST(YamlWriter, WritesAsKubernetesDoes) {
       {"numbers", "[1,1.5,1e21,18446744073709551615,null,true]",
        "- 1\n- 1.5\n- 1e+21\n- 18446744073709551615\n- null\n- true\n"},
       {"a scalar alone", "\"x\"", "x\n"},
+      {"control characters", "{\"a\x7f\": \"b\xc2\x80\"}", "\"a\\x7F\": \"b\\x80\"\n"},
   };
   for (const Row& row : rows) {
     const auto yaml = JsonToYaml(row.json);

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "api/go_text.h"
 #include "api/yaml.h"
 #include "api/yaml_events.h"
@@ -39,6 +41,20 @@ std::vector<uint32_t> Runes(std::string_view text) {
   std::vector<uint32_t> out;
   bool valid;
   for (size_t i = 0; i < text.size();) out.push_back(DecodeUtf8(text, &i, &valid));
+  return out;
+}
+
+// Control characters that JSON's strings may hold as they are and YAML's may not.
+std::string EscapeControls(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for (size_t i = 0; i < json.size();) {
+    const size_t start = i;
+    bool valid = true;
+    const uint32_t c = DecodeUtf8(json, &i, &valid);
+    const bool control = (c >= 0x7f && c < 0xa0 && c != 0x85) || c == 0xfffe || c == 0xffff;
+    control ? out += fmt::format("\\u{:04x}", c) : out += json.substr(start, i - start);
+  }
   return out;
 }
 
@@ -266,9 +282,10 @@ class Emitter {
 }  // namespace
 
 Result<std::string> JsonToYaml(std::string_view json) {
-  const auto normalized = YamlToJson(json);
+  const auto normalized = YamlToJson(EscapeControls(json));
   if (!normalized) return normalized;
-  yaml::Events events(*normalized);
+  const std::string escaped = EscapeControls(*normalized);
+  yaml::Events events(escaped);
   do {
     if (auto next = events.Next(); !next) return Fail(next.error());
   } while (events.Current().type == YAML_STREAM_START_EVENT ||

@@ -247,6 +247,20 @@ void StatefulSetSetup(size_t, size_t, cluster::Cluster& cluster) {
   cluster.MutableObjects().stateful_sets.Set(std::move(set));
 }
 
+// A service of its own for each of many other applications.
+void StatefulSetAmongServices(size_t nodes, size_t pods, cluster::Cluster& cluster) {
+  constexpr size_t kServices = 5000;
+  constexpr size_t kNamespaces = 100;
+  StatefulSetSetup(nodes, pods, cluster);
+  for (size_t i = 0; i < kServices; ++i) {
+    api::Service service;
+    service.metadata.name = fmt::format("service-{}", i);
+    service.metadata.namespace_ = fmt::format("sched-{}", i % kNamespaces);
+    service.spec.selector["app"] = fmt::format("app-{}", i);
+    cluster.MutableObjects().services.Set(std::move(service));
+  }
+}
+
 void StatefulSetApart(size_t i, api::Pod& pod) {
   StatefulSetPod(i, pod);
   api::WeightedPodAffinityTerm& preferred =
@@ -287,7 +301,9 @@ constexpr Workload kWorkloads[] = {
     {"indexed-job", "requests only, with a label of its own", &IndexedJob},
     {"statefulset", "labels of its own, spread by default with its set", &StatefulSetPod,
      &StatefulSetSetup},
-    {"statefulset-apart", "the same, with preferred anti-affinity on a node", &StatefulSetApart,
+    {"statefulset-services", "the same, among 5,000 services of others", &StatefulSetPod,
+     &StatefulSetAmongServices},
+    {"statefulset-apart", "as statefulset, with preferred anti-affinity on a node", &StatefulSetApart,
      &StatefulSetSetup},
 };
 

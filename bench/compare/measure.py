@@ -44,6 +44,7 @@ WORKLOADS = [
     "daemonset-nodes",
     "indexed-job",
     "statefulset",
+    "statefulset-services",
     "statefulset-apart",
 ]
 

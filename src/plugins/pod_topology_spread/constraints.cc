@@ -29,10 +29,6 @@ void AddRequirements(const std::optional<api::LabelSelector>& other, api::Select
   for (const api::Requirement& requirement : parsed->Requirements()) selector->Add(requirement);
 }
 
-void Merge(const api::StringMap& from, api::StringMap* into) {
-  for (const auto& [key, value] : from) into->insert_or_assign(key, value);
-}
-
 }  // namespace
 
 Result<std::vector<Constraint>> ConstraintsOf(
@@ -55,20 +51,6 @@ Result<std::vector<Constraint>> ConstraintsOf(
   return constraints;
 }
 
-api::StringMap ServiceLabels(const cluster::PodShape& shape, const cluster::ObjectStore& objects) {
-  const api::StringMap& labels = shape.source.metadata.labels;
-  api::StringMap wanted;
-  objects.services.ForEach([&](const api::Service& service) {
-    if (service.metadata.namespace_ != shape.namespace_ || service.spec.selector.empty()) return;
-    for (const auto& [key, value] : service.spec.selector) {
-      const auto it = labels.find(key);
-      if (it == labels.end() || it->second != value) return;
-    }
-    Merge(service.spec.selector, &wanted);
-  });
-  return wanted;
-}
-
 api::Selector DefaultSelector(api::StringMap wanted, const cluster::PodShape& shape,
                               const cluster::ObjectStore& objects) {
   const auto& owners = shape.source.metadata.owner_references;
@@ -76,7 +58,9 @@ api::Selector DefaultSelector(api::StringMap wanted, const cluster::PodShape& sh
   const api::OwnerReference& owner = owners.front();
   if (owner.api_version == "v1" && owner.kind == "ReplicationController") {
     const auto* rc = objects.replication_controllers.Find(shape.namespace_, owner.name);
-    if (rc != nullptr) Merge(rc->spec.selector, &wanted);
+    if (rc != nullptr) {
+      for (const auto& [key, value] : rc->spec.selector) wanted.insert_or_assign(key, value);
+    }
     return api::Selector::FromSet(wanted);
   }
   api::Selector selector = api::Selector::FromSet(wanted);

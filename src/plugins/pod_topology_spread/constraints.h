@@ -38,10 +38,8 @@ Result<std::vector<Constraint>> ConstraintsOf(
     const std::vector<api::TopologySpreadConstraint>& list, const api::StringMap& pod_labels,
     std::string_view action);
 
-// The labels by which services select the pod.
-api::StringMap ServiceLabels(const cluster::PodShape& shape, const cluster::ObjectStore& objects);
-// Those labels together with what the pod's controller selects by; restricts nothing when there is
-// neither.
+// The labels by which services select the pod (service_index.h), together with what the pod's
+// controller selects by; restricts nothing when there is neither.
 api::Selector DefaultSelector(api::StringMap service_labels, const cluster::PodShape& shape,
                               const cluster::ObjectStore& objects);
 

@@ -63,8 +63,9 @@ Result<Constraints> PodTopologySpread::HardConstraints(const cluster::Cluster& c
                             constraints.error().Message()));
   }
   if (!own.empty() || constraints->empty()) return constraints;
+  const cluster::ObjectStore& objects = cluster.Objects();
   const api::Selector selector =
-      DefaultSelector(ServiceLabels(shape, cluster.Objects()), shape, cluster.Objects());
+      DefaultSelector(services_.LabelsFor(shape, objects.services), shape, objects);
   if (selector.Empty()) return Constraints();
   for (Constraint& constraint : *constraints) constraint.selector = selector;
   return constraints;

@@ -107,7 +107,20 @@ std::shared_ptr<PodTopologySpread::Lists> PodTopologySpread::CompileLists(
   for (const auto& constraint : own.empty() ? defaults_ : own) {
     lists->reads_labels = lists->reads_labels || !constraint.match_label_keys.empty();
   }
-  KeepForKind(c, lists);
+  return lists;
+}
+
+// Pods that no service and no controller selects have no default constraints, whoever they are.
+std::shared_ptr<PodTopologySpread::Lists> PodTopologySpread::ListsFor(
+    const CycleContext& c, const Compiled& compiled, api::Selector selector) const {
+  const bool unselected = compiled.from_defaults && selector.Empty();
+  if (unselected && unselected_ != nullptr) return unselected_;
+  auto lists = CompileLists(c, compiled, std::move(selector));
+  if (unselected && lists->hard.error.empty() && lists->soft.error.empty()) {
+    unselected_ = lists;
+  } else {
+    KeepForKind(c, lists);
+  }
   return lists;
 }
 
@@ -145,13 +158,13 @@ PodTopologySpread::Compiled PodTopologySpread::Compile(const CycleContext& c) co
   const cluster::ObjectStore& objects = c.cluster.Objects();
   if (compiled.from_defaults) {
     compiled.generations = GenerationsOf(objects);
-    compiled.service_labels = ServiceLabels(c.shape, objects);
+    compiled.service_labels = services_.LabelsFor(c.shape, objects.services);
   }
   compiled.lists = ListsOfKind(c, compiled);
   if (compiled.lists != nullptr) return compiled;
   api::Selector selector;
   if (compiled.from_defaults) selector = DefaultSelector(compiled.service_labels, c.shape, objects);
-  compiled.lists = CompileLists(c, compiled, std::move(selector));
+  compiled.lists = ListsFor(c, compiled, std::move(selector));
   return compiled;
 }
 
@@ -160,13 +173,16 @@ void PodTopologySpread::UpdateDefaults(const CycleContext& c, Compiled& compiled
   const cluster::ObjectStore& objects = c.cluster.Objects();
   const OwnerGenerations now = GenerationsOf(objects);
   if (compiled.generations == now) return;
-  if (compiled.generations[0] != now[0]) compiled.service_labels = ServiceLabels(c.shape, objects);
+  if (compiled.generations[0] != now[0]) {
+    compiled.service_labels = services_.LabelsFor(c.shape, objects.services);
+  }
   compiled.generations = now;
   api::Selector selector = DefaultSelector(compiled.service_labels, c.shape, objects);
   if (selector != compiled.lists->selector) {
-    compiled.lists = CompileLists(c, compiled, std::move(selector));
+    compiled.lists = ListsFor(c, compiled, std::move(selector));
     return;
   }
+  if (compiled.lists == unselected_) return;
   compiled.lists->generations = now;
   compiled.lists->service_labels = compiled.service_labels;
 }

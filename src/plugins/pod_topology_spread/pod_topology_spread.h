@@ -23,6 +23,7 @@
 #include "framework/queueing_hint.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/eligible_nodes.h"
+#include "plugins/pod_topology_spread/service_index.h"
 
 namespace berth::plugins::pod_topology_spread {
 
@@ -101,6 +102,8 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   void UpdateDefaults(const framework::CycleContext& c, Compiled& compiled) const;
   std::shared_ptr<Lists> CompileLists(const framework::CycleContext& c, const Compiled& compiled,
                                       api::Selector selector) const;
+  std::shared_ptr<Lists> ListsFor(const framework::CycleContext& c, const Compiled& compiled,
+                                  api::Selector selector) const;
   std::shared_ptr<Lists> ListsOfKind(const framework::CycleContext& c,
                                      const Compiled& compiled) const;
   void KeepForKind(const framework::CycleContext& c, const std::shared_ptr<Lists>& lists) const;
@@ -135,7 +138,9 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   mutable cluster::PerShape<Compiled> compiled_;
   mutable EligibleTable eligible_;
   mutable boost::unordered_flat_map<uint64_t, std::shared_ptr<Lists>> of_kind_;  // the last ones
+  mutable std::shared_ptr<Lists> unselected_;
   mutable cluster::PerShape<HintConstraints> hint_constraints_;  // touched only in hints
+  mutable ServiceIndex services_;                                // touched in both
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

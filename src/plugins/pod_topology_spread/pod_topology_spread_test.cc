@@ -259,6 +259,7 @@ TEST(PodTopologySpread, DefaultSelectors) {
       "{'key':'set','operator':'Exists'}]}}}"));
   objects.replication_controllers.Set(FromText<api::ReplicationController>(
       "{'metadata':{'name':'rc','namespace':'ns'},'spec':{'selector':{'app':'y'}}}"));
+  ServiceIndex services;
   for (const Row& row : rows) {
     api::Pod pod = TopologyWorld::MakePod("p", "'app':'x','tier':'t','more':'m'", "");
     if (!row.owner.empty()) {
@@ -267,8 +268,8 @@ TEST(PodTopologySpread, DefaultSelectors) {
     }
     const auto id = world.cluster.AddPod(pod);
     const cluster::PodShape& shape = *world.cluster.GetPod(id).shape;
-    EXPECT_EQ(DefaultSelector(ServiceLabels(shape, objects), shape, objects).String(), row.expected)
-        << row.what;
+    const api::StringMap labels = services.LabelsFor(shape, objects.services);
+    EXPECT_EQ(DefaultSelector(labels, shape, objects).String(), row.expected) << row.what;
     world.cluster.RemovePod(id);
   }
 }

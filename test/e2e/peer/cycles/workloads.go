@@ -62,6 +62,7 @@ func workloads() []workloadSpec {
 		{name: "daemonset-nodes", shape: daemonOfItsNode},
 		{name: "indexed-job", shape: ofIndexedJob},
 		{name: "statefulset", shape: ofStatefulSet, objects: statefulSet},
+		{name: "statefulset-services", shape: ofStatefulSet, objects: statefulSetAmongServices},
 		{name: "statefulset-apart", shape: ofStatefulSetApart, objects: statefulSet},
 	}
 }
@@ -385,6 +386,15 @@ func ofStatefulSetApart(i int, pod *v1.Pod) {
 
 func webSelector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+}
+
+func statefulSetAmongServices(nodes, pods int) []apiruntime.Object {
+	list := statefulSet(nodes, pods)
+	for i := 0; i < 5000; i++ {
+		list = append(list, &v1.Service{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("service-%d", i), Namespace: fmt.Sprintf("sched-%d", i%100)},
+			Spec: v1.ServiceSpec{Selector: map[string]string{"app": fmt.Sprintf("app-%d", i)}}})
+	}
+	return list
 }
 
 func statefulSet(int, int) []apiruntime.Object {

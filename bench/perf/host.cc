@@ -55,10 +55,28 @@ bool PodPick::Takes(const api::Pod& pod) const {
   });
 }
 
+class PerfHost::Sink final : public kube::ObjectSink {
+ public:
+  explicit Sink(scheduler::Engine& engine) : engine_(engine) {}
+
+  void Changed(api::Object&& object) override { engine_.Upsert(std::move(object)); }
+  void Removed(api::Object&& object) override { engine_.Delete(object); }
+  // Nothing is listed: every object comes as a change.
+  void Replaced(std::string_view, std::vector<api::Object>) override {}
+  void Listed(std::string_view, std::vector<api::Object>, scheduler::ListPart, Taken) override {}
+  bool TakesParts(std::string_view) const override { return false; }
+
+ private:
+  scheduler::Engine& engine_;
+};
+
+PerfHost::~PerfHost() = default;
+
 PerfHost::PerfHost()
     : loop_(api::Time::FromUnixNano(int64_t{1'735'689'600} * sim::kSecond)), api_(loop_) {}
 
 Result<std::unique_ptr<PerfHost>> PerfHost::Make(const config::KubeSchedulerConfiguration& config,
+                                                 const config::DraFeatures& features,
                                                  const scheduler::AlgorithmOptions& algorithm,
                                                  framework::Executor* executor) {
   std::unique_ptr<PerfHost> host(new PerfHost);
@@ -67,6 +85,8 @@ Result<std::unique_ptr<PerfHost>> PerfHost::Make(const config::KubeSchedulerConf
   auto engine = scheduler::Engine::Make(config, options, host->loop_.Time(), executor, host.get());
   if (!engine) return Fail(engine.error());
   host->engine_ = std::move(*engine);
+  host->sink_ = std::make_unique<Sink>(*host->engine_);
+  if (features.taints) host->taints_ = std::make_unique<kube::TaintSink>(*host->sink_);
   host->api_.Subscribe([raw = host.get()](const sim::ApiChange& change) { raw->OnChange(change); });
   return host;
 }
@@ -146,15 +166,17 @@ void PerfHost::DeletePod(const scheduler::PodRef& ref) {
 
 void PerfHost::OnChange(const sim::ApiChange& change) {
   CountPod(change);
-  if (!IsWatched(change.kind)) return;
+  const bool is_rule = change.kind == api::DeviceTaintRule::kKind && taints_ != nullptr;
+  if (!IsWatched(change.kind) && !is_rule) return;
   api::Object object = *change.object;
+  kube::ObjectSink& sink = taints_ != nullptr ? static_cast<kube::ObjectSink&>(*taints_) : *sink_;
   const api::Time now = loop_.Time();
   Stopwatch watch(counters_.engine_seconds);
   engine_->AdvanceTo(now);
   if (change.type == sim::ApiChange::Type::kDeleted) {
-    engine_->Delete(object);
+    sink.Removed(std::move(object));
   } else {
-    engine_->Upsert(std::move(object));
+    sink.Changed(std::move(object));
   }
 }
 
@@ -209,14 +231,15 @@ EffectResult PerfHost::CarryOut(const scheduler::Effect& effect) {
         } else if constexpr (std::is_same_v<T, scheduler::ReadPod>) {
           return api_.ReadPod(action.pod);
         } else if constexpr (std::is_same_v<T, scheduler::WriteObject>) {
-          return std::visit(
-              [&](const auto& object) {
-                sim::ApiAnswer written = api_.Update(object, action.write.status);
-                using O = std::decay_t<decltype(object)>;
-                if (written.Ok()) result.written = std::get<O>(*written.object);
-                return written;
-              },
-              action.write.object);
+          sim::ApiAnswer written = api_.Write(action.write);
+          if (written.Ok() && written.object != nullptr) {
+            std::visit(
+                [&](const auto& object) {
+                  result.written = std::get<std::decay_t<decltype(object)>>(*written.object);
+                },
+                action.write.object);
+          }
+          return written;
         } else {
           return {};
         }

@@ -18,6 +18,7 @@
 #include "base/function_ref.h"
 #include "config/config.h"
 #include "framework/executor.h"
+#include "kube/watch/taint_sink.h"
 #include "scheduler/engine.h"
 #include "sim/host/event_loop.h"
 #include "sim/host/model_api.h"
@@ -46,6 +47,7 @@ class PerfHost : private scheduler::EngineObserver {
 
   // `executor` may be null and outlives the host.
   static Result<std::unique_ptr<PerfHost>> Make(const config::KubeSchedulerConfiguration& config,
+                                                const config::DraFeatures& features,
                                                 const scheduler::AlgorithmOptions& algorithm,
                                                 framework::Executor* executor);
 
@@ -78,11 +80,16 @@ class PerfHost : private scheduler::EngineObserver {
   void StartCollecting(PodPick pick);
   const PerfCounters& Counters() const { return counters_; }
 
+  ~PerfHost() override;
+
  private:
   PerfHost();
 
   void Attempted(const cluster::Pod&, scheduler::Outcome outcome, std::string_view node,
                  std::string_view message) override;
+  // The engine, as those who tell of objects see it.
+  class Sink;
+
   void OnChange(const sim::ApiChange& change);
   void CountPod(const sim::ApiChange& change);
   void MakeClaims(const std::string& namespace_, const std::string& name);
@@ -97,6 +104,8 @@ class PerfHost : private scheduler::EngineObserver {
   sim::EventLoop loop_;
   sim::ModelApi api_;
   std::unique_ptr<scheduler::Engine> engine_;
+  std::unique_ptr<Sink> sink_;
+  std::unique_ptr<kube::TaintSink> taints_;  // with rules that taint devices
   uint64_t next_name_ = 0;
   int64_t bound_ = 0;
   std::map<std::string, int64_t, std::less<>> scheduled_;

@@ -13,6 +13,7 @@
 #include "api/defaults.h"
 #include "bench/perf/churn.h"
 #include "bench/perf/object_file.h"
+#include "config/dra_features.h"
 
 namespace berth::bench {
 namespace {
@@ -558,7 +559,7 @@ Result<PerfOutcome> RunWorkload(const PerfCase& test, const PerfWorkload& worklo
   const auto ops = Resolve(test, workload);
   if (!ops) return Fail(ops.error());
   PerfOutcome skipped;
-  skipped.skipped = DemandedGate(test, workload);
+  skipped.skipped = MissingGate(test, workload);
   if (!skipped.skipped.empty()) return skipped;
   config::KubeSchedulerConfiguration config = config::Default();
   if (!test.scheduler_config_path.empty()) {
@@ -568,7 +569,9 @@ Result<PerfOutcome> RunWorkload(const PerfCase& test, const PerfWorkload& worklo
     if (!loaded) return Fail(loaded.error().In(test.scheduler_config_path));
     config = std::move(*loaded);
   }
-  auto host = PerfHost::Make(config, options.algorithm, options.executor);
+  const config::DraFeatures features = config::DraFeaturesOf(GatesOf(test, workload));
+  config::SetDraFeatures(features, config);
+  auto host = PerfHost::Make(config, features, options.algorithm, options.executor);
   if (!host) return Fail(host.error());
   Runner runner(test, **host, read, options);
   for (size_t i = 0; i < ops->size(); ++i) {

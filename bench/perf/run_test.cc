@@ -45,6 +45,16 @@ const std::map<std::string, std::string> kFiles = {
      "kind: Pod\napiVersion: v1\nmetadata: {generateName: c-}\n"
      "spec:\n  resourceClaims: [{name: d, resourceClaimTemplateName: claims}]\n"
      "  containers: [{name: c}]\n"},
+    {"extended-class.yaml",
+     "kind: DeviceClass\napiVersion: resource.k8s.io/v1\nmetadata: {name: gpus}\n"
+     "spec: {extendedResourceName: example.com/gpu}\n"},
+    {"extended.yaml",
+     "kind: Pod\napiVersion: v1\nmetadata: {generateName: e-}\nspec:\n  containers:\n"
+     "  - {name: c, resources: {requests: {example.com/gpu: '1'}, limits: {example.com/gpu: "
+     "'1'}}}\n"},
+    {"taint.yaml",
+     "kind: DeviceTaintRule\napiVersion: resource.k8s.io/v1alpha3\nmetadata: {name: rule}\n"
+     "spec:\n  deviceSelector: {pool: node-0}\n  taint: {key: broken, effect: NoSchedule}\n"},
     {"pv.yaml",
      "kind: PersistentVolume\napiVersion: v1\nspec:\n  accessModes: [ReadOnlyMany]\n"
      "  capacity: {storage: 1Gi}\n  csi: {driver: d}\n"},
@@ -54,11 +64,11 @@ const std::map<std::string, std::string> kFiles = {
      "spec: {accessModes: [ReadOnlyMany], resources: {requests: {storage: 1Gi}}}\n"},
 };
 
-Result<PerfOutcome> RunOps(const std::string& ops) {
+Result<PerfOutcome> RunOps(const std::string& ops, const std::string& gates = "") {
   const auto cases = ParseSuite(
-      fmt::format("- name: A\n  defaultPodTemplatePath: pod.yaml\n  workloadTemplate:\n{}"
-                  "  workloads: [{{name: w, params: {{nodes: 5}}}}]\n",
-                  ops));
+      fmt::format("- name: A\n  defaultPodTemplatePath: pod.yaml\n  featureGates: {{{}}}\n"
+                  "  workloadTemplate:\n{}  workloads: [{{name: w, params: {{nodes: 5}}}}]\n",
+                  gates, ops));
   if (!cases) return Fail(cases.error());
   const auto read = [](const std::string& path) -> Result<std::string> {
     const auto it = kFiles.find(path);
@@ -233,15 +243,39 @@ TEST(RunTest, ErrorsNameTheOperation) {
   }
 }
 
-TEST(RunTest, AWorkloadThatDemandsAnAlphaGateIsSkippedWithAReason) {
-  const auto cases =
-      ParseSuite("- name: A\n  featureGates: {DRADeviceTaints: true}\n  workloads: [{name: w}]\n");
-  ASSERT_TRUE(cases);
-  const auto read = [](const std::string&) -> Result<std::string> { return Fail("no file"); };
-  const auto outcome =
-      RunWorkload(cases->front(), cases->front().workloads.front(), read, PerfOptions());
-  ASSERT_TRUE(outcome);
-  EXPECT_NE(outcome->skipped.find("DRADeviceTaints"), std::string::npos);
+// As many pods as devices that are free of taints are bound.
+TEST(RunTest, GatesAboutDevicesAreFollowed) {
+  constexpr const char* kOps = R"(
+  - {{opcode: createNodes, count: 2, nodeTemplatePath: named-node.yaml}}
+  - {{opcode: createAny, templatePath: {}}}
+  - {{opcode: createResourceDriver, driverName: d, nodes: 'node-*', maxClaimsPerNode: 3}}
+  - {{opcode: createAny, templatePath: extended-class.yaml}}
+  - {{opcode: createPods, count: 5, podTemplatePath: extended.yaml, collectMetrics: true}}
+)";
+  const struct {
+    const char* what;
+    const char* gates;
+    const char* rule;
+    int64_t bound;
+  } rows[] = {
+      {"no gate: nothing provides the resource", "", "class.yaml", 0},
+      {"devices stand for the resource", "DRAExtendedResource: true", "class.yaml", 5},
+      {"a rule taints them, and is not looked at", "DRAExtendedResource: true", "taint.yaml", 5},
+      {"a rule taints those of one node", "DRAExtendedResource: true, DRADeviceTaints: true",
+       "taint.yaml", 3},
+  };
+  for (const auto& row : rows) {
+    const auto outcome = RunOps(fmt::format(fmt::runtime(kOps), row.rule), row.gates);
+    ASSERT_TRUE(outcome) << row.what << ": " << outcome.error().Message();
+    EXPECT_EQ(outcome->phases[0].counters.bound, row.bound) << row.what;
+    EXPECT_EQ(outcome->phases[0].without_node, 5 - row.bound) << row.what;
+  }
+}
+
+TEST(RunTest, AWorkloadThatDemandsAGateOfAnotherVersionIsSkippedWithAReason) {
+  const auto outcome = RunOps("\n  - {opcode: barrier}\n", "GenericWorkload: true");
+  ASSERT_TRUE(outcome) << outcome.error().Message();
+  EXPECT_NE(outcome->skipped.find("GenericWorkload"), std::string::npos);
 }
 
 }  // namespace

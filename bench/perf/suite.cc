@@ -155,11 +155,6 @@ constexpr std::string_view kOpcodes[] = {
     "stopCollectingMetrics",
 };
 
-// Alpha in v1.34: off unless switched on, and berth follows the defaults.
-constexpr std::string_view kAlphaGates[] = {
-    "DRAAdminAccess",  "DRAConsumableCapacity", "DRADeviceBindingConditions",
-    "DRADeviceTaints", "DRAExtendedResource",   "DRAPartitionableDevices"};
-
 bool NeedsCount(const std::string& opcode) {
   return opcode == "createNodes" || opcode == "createNamespaces" || opcode == "createPods" ||
          opcode == "createPodSets" || opcode == "createResourceClaims";
@@ -331,16 +326,26 @@ std::string OpName(size_t index, const PerfOp& op) {
   return fmt::format("op {} ({})", index, op.opcode);
 }
 
-std::string DemandedGate(const PerfCase& test, const PerfWorkload& workload) {
-  for (const std::string_view gate : kAlphaGates) {
-    auto it = workload.feature_gates.find(gate);
-    if (it == workload.feature_gates.end()) {
-      it = test.feature_gates.find(gate);
-      if (it == test.feature_gates.end()) continue;
+std::string MissingGate(const PerfCase& test, const PerfWorkload& workload) {
+  for (const auto* wanted : {&test.feature_gates, &workload.feature_gates}) {
+    for (const auto& [name, value] : *wanted) {
+      if (value && config::FindFeature(name) == nullptr) {
+        return fmt::format("needs feature gate {}, which v1.34 does not have", name);
+      }
     }
-    if (it->second) return fmt::format("needs feature gate {}, off in v1.34", gate);
   }
   return {};
+}
+
+config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload) {
+  config::FeatureGates gates;
+  for (const auto* wanted : {&test.feature_gates, &workload.feature_gates}) {
+    for (const auto& [name, value] : *wanted) {
+      // Refused is what v1.34 has for good, or does not have at all.
+      static_cast<void>(gates.Set(fmt::format("{}={}", name, value)));
+    }
+  }
+  return gates;
 }
 
 }  // namespace berth::bench

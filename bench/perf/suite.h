@@ -15,6 +15,7 @@
 #include "api/string_map.h"
 #include "api/values.h"
 #include "base/error.h"
+#include "config/feature_gates.h"
 
 namespace berth::bench {
 
@@ -137,8 +138,10 @@ Result<std::vector<PerfOp>> Resolve(const PerfCase& test, const PerfWorkload& wo
 // "op 3 (createPods)"
 std::string OpName(size_t index, const PerfOp& op);
 
-// Why the workload cannot be run as its authors meant it: a feature gate that is off in
-// kube-scheduler v1.34 is demanded. Empty: it can.
-std::string DemandedGate(const PerfCase& test, const PerfWorkload& workload);
+// Why the workload cannot be run as its authors meant it: it wants a feature gate on that v1.34
+// does not know. Empty: it can.
+std::string MissingGate(const PerfCase& test, const PerfWorkload& workload);
+// The feature gates as the workload, and before it the test case, sets them.
+config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload);
 
 }  // namespace berth::bench

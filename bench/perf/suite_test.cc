@@ -75,9 +75,20 @@ TEST(SuiteTest, GatesOfTheWorkloadWinOverThoseOfTheTestCase) {
   const auto cases = ParseSuite(kSuite);
   ASSERT_TRUE(cases);
   const PerfCase& test = cases->front();
-  EXPECT_NE(DemandedGate(test, test.workloads[0]).find("DRAPartitionableDevices"),
-            std::string::npos);
-  EXPECT_EQ(DemandedGate(test, test.workloads[1]), "");
+  EXPECT_TRUE(GatesOf(test, test.workloads[0]).Enabled("DRAPartitionableDevices"));
+  EXPECT_FALSE(GatesOf(test, test.workloads[1]).Enabled("DRAPartitionableDevices"));
+}
+
+TEST(SuiteTest, AGateOfAnotherVersionIsNamedIfItIsToBeOn) {
+  const auto cases = ParseSuite(
+      "- name: A\n  featureGates: {GenericWorkload: false, SchedulerQueueingHints: false}\n"
+      "  workloads:\n  - {name: without}\n"
+      "  - {name: with, featureGates: {GenericWorkload: true}}\n");
+  ASSERT_TRUE(cases) << cases.error().Message();
+  const PerfCase& test = cases->front();
+  EXPECT_EQ(MissingGate(test, test.workloads[0]), "");
+  EXPECT_EQ(MissingGate(test, test.workloads[1]),
+            "needs feature gate GenericWorkload, which v1.34 does not have");
 }
 
 TEST(SuiteTest, RefusesWhatIsWrong) {

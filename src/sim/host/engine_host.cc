@@ -318,9 +318,7 @@ ApiAnswer EngineHost::CarryOut(const Effect& effect) {
         } else if constexpr (std::is_same_v<T, scheduler::ReadPod>) {
           return api_.ReadPod(action.pod);
         } else if constexpr (std::is_same_v<T, scheduler::WriteObject>) {
-          return std::visit(
-              [&](const auto& object) { return api_.Update(object, action.write.status); },
-              action.write.object);
+          return api_.Write(action.write);
         } else {
           return {};
         }

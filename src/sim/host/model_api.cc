@@ -115,6 +115,26 @@ ApiAnswer ModelApi::Create(api::Object object) {
   return {.object = stored};
 }
 
+ApiAnswer ModelApi::CreateClaim(api::ResourceClaim claim) {
+  claim.metadata.name = fmt::format("{}{}", claim.metadata.generate_name, next_uid_);
+  return Create(std::move(claim));
+}
+
+ApiAnswer ModelApi::RemoveClaim(const api::ResourceClaim& claim) {
+  const api::ObjectMeta& metadata = claim.metadata;
+  const auto* current = Find<api::ResourceClaim>(metadata.namespace_, metadata.name);
+  if (current == nullptr || current->metadata.uid != metadata.uid) {
+    return NotFound(api::ResourceClaim::kKind, metadata.name);
+  }
+  return Delete(api::ResourceClaim::kKind, metadata.namespace_, metadata.name);
+}
+
+ApiAnswer ModelApi::Write(const framework::ApiWrite& write) {
+  if (framework::Creates(write)) return CreateClaim(std::get<api::ResourceClaim>(write.object));
+  if (framework::Removes(write)) return RemoveClaim(std::get<api::ResourceClaim>(write.object));
+  return std::visit([&](const auto& object) { return Update(object, write.status); }, write.object);
+}
+
 ApiAnswer ModelApi::Update(api::Object object, bool status) {
   const api::ObjectMeta* given = api::MetadataOf(object);
   if (given == nullptr) return {422, "metadata is required"};

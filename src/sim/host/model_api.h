@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "api/object.h"
+#include "framework/device_claims.h"
 #include "scheduler/effects.h"
 #include "sim/host/event_loop.h"
 
@@ -56,6 +57,9 @@ class ModelApi {
   // Replaces the object, or its status only. Refused when metadata.resourceVersion is given and is
   // not the current one, and when metadata.uid is given and differs.
   ApiAnswer Update(api::Object object, bool status = false);
+  // What a scheduler writes: an update, or a claim that it makes or removes itself
+  // (framework/device_claims.h).
+  ApiAnswer Write(const framework::ApiWrite& write);
   // Gone at once.
   ApiAnswer Delete(std::string_view kind, std::string_view namespace_, std::string_view name);
   // Null when there is none. `key`: "namespace/name", "/name" without a namespace.
@@ -108,6 +112,8 @@ class ModelApi {
   // Replaces the current version: new resource version, generation, subscribers told.
   ApiAnswer Store(api::Object object);
   ApiAnswer Remove(std::string_view kind, const std::string& key);
+  ApiAnswer CreateClaim(api::ResourceClaim claim);
+  ApiAnswer RemoveClaim(const api::ResourceClaim& claim);
   void Tell(ApiChange::Type type, ObjectPtr object, ObjectPtr old_object);
 
   EventLoop& loop_;

@@ -209,6 +209,9 @@ class Engine::Impl final : public queue::QueueHost {
   void Delete(const api::Object& object);
   bool EventBegan();
   void EventEnded();
+  void Handled(queue::ClusterEvent what);
+  void HandleMove(queue::ClusterEvent what, queue::EventObject old_object,
+                  queue::EventObject new_object);
   void Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part);
   void HideGated(api::Pod& pod) const;
   void TellPod(Change change, PodId id, bool assigned);
@@ -357,10 +360,11 @@ class Engine::Impl final : public queue::QueueHost {
   Algorithm algorithm_;
   Decision decision_;
   mutable explain::DecisionLog log_;
-  uint64_t changes_ = 0;               // inputs, and pods assumed
-  CycleInterest interest_;             // of the cycle that runs
-  int64_t cycle_began_ns_ = 0;         // by the observer's clock
-  queue::ClusterEvent handled_event_;  // of the object that is being taken up
+  uint64_t changes_ = 0;                             // inputs, and pods assumed
+  CycleInterest interest_;                           // of the cycle that runs
+  int64_t cycle_began_ns_ = 0;                       // by the observer's clock
+  std::vector<queue::ClusterEvent> handled_events_;  // of the object that is being taken up
+  bool timing_event_ = false;
   ExtenderSet extenders_;
   std::optional<ExtendedCycle> extended_;   // the cycle that waits for extenders
   std::vector<DeferredInput> deferred_;     // while it does

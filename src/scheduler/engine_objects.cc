@@ -102,21 +102,32 @@ void AddKeys(std::string_view kind, const std::vector<api::Object>& objects, Lis
 
 void Engine::Impl::Move(queue::ClusterEvent what, queue::EventObject old_object,
                         queue::EventObject new_object) {
-  if (handled_event_.action == 0) handled_event_ = what;
   queue_->Move({what, std::move(old_object), std::move(new_object)}, now_);
 }
 
 // --- All kinds
 
-// An object's change is taken up between these two. The first thing that comes of it names it.
+// An object's change is taken up between these two. All that it means is told, each under its name.
 bool Engine::Impl::EventBegan() {
-  handled_event_ = {};
-  return observer_ != nullptr && IsDue(wants_->skip_events) && observer_->EventBegan();
+  handled_events_.clear();
+  timing_event_ = observer_ != nullptr && IsDue(wants_->skip_events) && observer_->EventBegan();
+  return timing_event_;
+}
+
+void Engine::Impl::Handled(queue::ClusterEvent what) {
+  if (timing_event_) handled_events_.push_back(what);
 }
 
 void Engine::Impl::EventEnded() {
-  const bool handled = handled_event_.action != 0;
-  observer_->EventEnded(handled ? handled_event_.Label() : std::string());
+  timing_event_ = false;
+  if (handled_events_.empty()) observer_->EventEnded({});
+  for (const queue::ClusterEvent& what : handled_events_) observer_->EventEnded(what.Label());
+}
+
+void Engine::Impl::HandleMove(queue::ClusterEvent what, queue::EventObject old_object,
+                              queue::EventObject new_object) {
+  Handled(what);
+  Move(what, std::move(old_object), std::move(new_object));
 }
 
 void Engine::Impl::Upsert(api::Object&& object) {
@@ -245,7 +256,7 @@ void Engine::Impl::UpsertOther(T object) {
   if constexpr (Kept<T>::kResource.has_value()) {
     const queue::ClusterEvent what{*Kept<T>::kResource,
                                    old ? uint16_t{queue::kUpdate} : uint16_t{queue::kAdd}};
-    Move(what, old ? queue::EventObject(old) : queue::EventObject(), made);
+    HandleMove(what, old ? queue::EventObject(old) : queue::EventObject(), made);
   }
 }
 
@@ -256,7 +267,7 @@ void Engine::Impl::DeleteOther(const std::string& namespace_, const std::string&
   if (!old) return;
   store.Remove(namespace_, name);
   if constexpr (Kept<T>::kResource.has_value()) {
-    Move({*Kept<T>::kResource, queue::kDelete}, old, {});
+    HandleMove({*Kept<T>::kResource, queue::kDelete}, old, {});
   }
 }
 
@@ -274,10 +285,12 @@ void Engine::Impl::UpsertNode(api::Node node) {
   const std::shared_ptr<const api::Node> made = slot;
   if (observer_ != nullptr) observer_->NodeChanged(old ? Change::kUpdate : Change::kAdd, *made);
   if (!old) {
-    Move({EventResource::kNode, queue::kAdd}, {}, made);
+    HandleMove({EventResource::kNode, queue::kAdd}, {}, made);
     return;
   }
-  for (const queue::ClusterEvent& change : queue::NodeChanges(*old, *made)) Move(change, old, made);
+  for (const queue::ClusterEvent& change : queue::NodeChanges(*old, *made)) {
+    HandleMove(change, old, made);
+  }
 }
 
 void Engine::Impl::DeleteNode(const std::string& name) {
@@ -285,7 +298,7 @@ void Engine::Impl::DeleteNode(const std::string& name) {
   if (it == nodes_.end()) return;
   const std::shared_ptr<const api::Node> old = it->second;
   if (observer_ != nullptr) observer_->NodeChanged(Change::kDelete, *old);
-  Move({EventResource::kNode, queue::kDelete}, old, {});
+  HandleMove({EventResource::kNode, queue::kDelete}, old, {});
   nodes_.erase(name);
   cluster_.RemoveNode(old->metadata.name);
 }
@@ -372,11 +385,11 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
   pod_of_name_[NameKey(pod.metadata.namespace_, pod.metadata.name)] = id;
   TellPod(Change::kAdd, id, assigned);
   if (assigned) {
-    Move({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
+    HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
     return;
   }
   record.profile = profile;
-  handled_event_ = {EventResource::kUnschedulablePod, queue::kAdd};
+  Handled({EventResource::kUnschedulablePod, queue::kAdd});
   record.extenders = extenders_.InterestedIn(pod);
   NoteConditions(record, pod);
   if (!pod.status.nominated_node_name.empty()) {
@@ -402,7 +415,8 @@ void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
   cluster_.UpdatePod(id, pod);
   // A pod that waits for permission to go elsewhere gives up what it holds.
   if (waiting) BindingFailed(*binding, true, "", binding->waits.front().plugin);
-  Move({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
+  Handled({EventResource::kUnschedulablePod, queue::kDelete});
+  HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
 }
 
 void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod) {
@@ -410,12 +424,15 @@ void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod) {
   const PodSnapshot old = cluster_.Snapshot(id);
   cluster_.UpdatePod(id, pod);
   const PodSnapshot made = cluster_.Snapshot(id);
-  for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made)) Move(change, old, made);
+  Handled({EventResource::kAssignedPod, queue::kUpdate});
+  for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made)) {
+    HandleMove(change, old, made);
+  }
 }
 
 void Engine::Impl::PendingUpdated(PodId id, const api::Pod& pod) {
   PodRecord& record = RecordOf(id);
-  handled_event_ = {EventResource::kUnschedulablePod, queue::kUpdate};
+  Handled({EventResource::kUnschedulablePod, queue::kUpdate});
   NoteConditions(record, pod);
   if (cluster_.GetPod(id).node != cluster::kNoNode) {  // assumed: its node was chosen for what it
     record.newer = std::make_unique<api::Pod>(pod);    // was
@@ -425,8 +442,12 @@ void Engine::Impl::PendingUpdated(PodId id, const api::Pod& pod) {
   const PodSnapshot old = cluster_.Snapshot(id);
   TakeUp(id, pod);
   const PodSnapshot made = cluster_.Snapshot(id);
+  const std::vector<queue::ClusterEvent> changes = queue::PodChanges(*old, *made);
+  for (const queue::ClusterEvent& change : changes) {
+    if (change.action != queue::kUpdate) Handled(change);
+  }
   if (queue_->Find(id) != nullptr) {
-    queue_->Update(id, queue::PodChanges(*old, *made), old, made, now_);
+    queue_->Update(id, changes, old, made, now_);
   } else if (!made->terminating) {
     queue_->Add(id, record.profile, now_);
   }
@@ -460,11 +481,11 @@ void Engine::Impl::DeletePod(PodId id) {
   const PodSnapshot old = cluster_.Snapshot(id);
   if (record.assigned) {
     ForgetPod(id);
-    Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
+    HandleMove({EventResource::kAssignedPod, queue::kDelete}, old, {});
     return;
   }
   pod_of_name_.erase(NameKey(old->namespace_(), old->name));
-  handled_event_ = {EventResource::kUnschedulablePod, queue::kDelete};
+  Handled({EventResource::kUnschedulablePod, queue::kDelete});
   record.deleted = true;
   Binding* binding = FindBinding(old->uid);
   if (binding != nullptr) {

@@ -139,7 +139,8 @@ class EngineObserver : public framework::CycleWatch {
   virtual void HintEnded(std::string_view /*plugin*/, std::string_view /*event*/,
                          std::string_view /*hint*/) {}
   virtual bool EventBegan() { return false; }
-  // An object's change has been taken up; `event` is empty if it was of no interest.
+  // An object's change has been taken up. Called once for everything it means: a node's update may
+  // be of its labels and of its taints. `event` is empty if it was of no interest.
   virtual void EventEnded(std::string_view /*event*/) {}
   virtual bool PreEnqueueBegan() { return false; }
   virtual void PreEnqueueEnded(std::string_view /*profile*/, framework::Code) {}

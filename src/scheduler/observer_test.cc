@@ -131,6 +131,63 @@ TEST_F(ObserverTest, AWatchedCycleNamesItsPointsInOrder) {
   EXPECT_THAT(told_.queued, ElementsAre("p active UnschedulablePodAdd"));
 }
 
+TEST_F(ObserverTest, AChangeIsToldUnderAllThatItMeans) {
+  api::Node node = MakeNode("a");
+  Add(node);
+  told_.events.clear();
+  node.metadata.resource_version = "2";
+  node.metadata.labels["zone"] = "z";
+  node.metadata.annotations["note"] = "n";
+  Add(node);
+  EXPECT_THAT(told_.events, ElementsAre("NodeUpdateNodeLabel", "NodeUpdateNodeAnnotation"));
+
+  struct Row {
+    const char* name;
+    void (*change)(api::Pod&);
+    std::vector<std::string> pending, assigned;
+  };
+  const Row rows[] = {
+      {"nothing that matters",
+       [](api::Pod& p) { p.metadata.annotations["note"] = "n"; },
+       {"UnschedulablePodUpdate"},
+       {"AssignedPodUpdate", "AssignedPodUpdate"}},
+      {"labels",
+       [](api::Pod& p) { p.metadata.labels["app"] = "web"; },
+       {"UnschedulablePodUpdate", "UnschedulablePodUpdatePodLabel"},
+       {"AssignedPodUpdate", "AssignedPodUpdatePodLabel"}},
+      {"a toleration more",
+       [](api::Pod& p) { p.spec.tolerations.emplace_back(); },
+       {"UnschedulablePodUpdate", "UnschedulablePodUpdatePodToleration"},
+       {"AssignedPodUpdate", "AssignedPodUpdatePodToleration"}},
+  };
+  for (const Row& row : rows) {
+    for (const bool assigned : {false, true}) {
+      SCOPED_TRACE(fmt::format("{}, {}", row.name, assigned ? "assigned" : "pending"));
+      api::Pod pod = MakePod(fmt::format("{} {}", row.name, assigned).c_str());
+      pod.metadata.resource_version = "1";
+      if (assigned) pod.spec.node_name = "a";
+      Add(pod);
+      told_.events.clear();
+      pod.metadata.resource_version = "2";
+      row.change(pod);
+      Add(pod);
+      EXPECT_EQ(told_.events, assigned ? row.assigned : row.pending);
+    }
+  }
+}
+
+TEST_F(ObserverTest, ABindingThatTheWatchShowsIsAPodLessToScheduleAndOneMoreOnItsNode) {
+  AddNode("a");
+  api::Pod pod = MakePod("p");
+  pod.metadata.resource_version = "1";
+  Add(pod);
+  told_.events.clear();
+  pod.metadata.resource_version = "2";
+  pod.spec.node_name = "a";
+  Add(pod);
+  EXPECT_THAT(told_.events, ElementsAre("UnschedulablePodDelete", "AssignedPodAdd"));
+}
+
 TEST_F(ObserverTest, APodThatFitsNowhereIsNotScoredByItsClassEither) {
   told_.interest.points = true;
   Add(static_cast<api::Node>(MakeNode("a").Pods("0")));

@@ -86,6 +86,9 @@ class RestClient final : public ApiClient {
   CallPtr Add(ApiRequest request);
   void Throttle(const CallPtr& call);
   void Prepare(const CallPtr& call);
+  RateLimiter& LimiterOf(const Call& call) {
+    return call.request.event ? event_limiter_ : limiter_;
+  }
   void AwaitCredential(const CallPtr& call);
   void Launch(const CallPtr& call, const Credentials::Credential& credential);
   HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential) const;
@@ -115,6 +118,7 @@ class RestClient final : public ApiClient {
   RateLimiter limiter_;
   Id next_ = 1;
   std::unordered_map<Id, CallPtr> calls_;
+  RateLimiter event_limiter_;  // of events, at the same rate
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   const std::unique_ptr<HttpClient> http_;  // gone first: nothing calls back after that
 };
@@ -133,6 +137,7 @@ RestClient::RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl u
       limiter_(options_.qps, options_.burst),
       http_(std::move(http)) {
   listener_ =
+      event_limiter_(options_.qps, options_.burst),
       credentials_->AddListener([this](const TlsOptions& tls) { return http_->SetTls(tls); });
 }
 
@@ -176,7 +181,7 @@ void RestClient::Cancel(Id id) {
   calls_.erase(id);
   loop_.Cancel(call->timer);
   if (call->throttled) {
-    limiter_.GiveBack(loop_.Steady(), call->token_taken, call->token_wait);
+    LimiterOf(*call).GiveBack(loop_.Steady(), call->token_taken, call->token_wait);
   }
   if (call->http != 0) http_->Cancel(call->http);
 }
@@ -200,7 +205,7 @@ void RestClient::Wait(const CallPtr& call, Nanoseconds delay,
 
 void RestClient::Throttle(const CallPtr& call) {
   const Nanoseconds now = loop_.Steady();
-  const Nanoseconds wait = call->request.unlimited ? Nanoseconds(0) : limiter_.Take(now);
+  const Nanoseconds wait = LimiterOf(*call).Take(now);
   NoteWait(*call, wait);
   if (wait.count() == 0) return Prepare(call);
   call->throttled = true;

@@ -25,6 +25,8 @@ namespace {
 // for.
 constexpr int kMaxRetries = 10;
 constexpr Nanoseconds kRetryPause = std::chrono::seconds(1);
+// Pauses from here on are told of.
+constexpr Nanoseconds kLongRetryAfter = std::chrono::seconds(10);
 // Repetitions at once of what a closing connection did not take.
 constexpr int kMaxResends = 5;
 // Of the body of a refused watch.
@@ -84,11 +86,11 @@ class RestClient final : public ApiClient {
 
   CallPtr Find(Id id) const;
   CallPtr Add(ApiRequest request);
-  void Throttle(const CallPtr& call);
-  void Prepare(const CallPtr& call);
   RateLimiter& LimiterOf(const Call& call) {
     return call.request.event ? event_limiter_ : limiter_;
   }
+  void Throttle(const CallPtr& call);
+  void Prepare(const CallPtr& call);
   void AwaitCredential(const CallPtr& call);
   void Launch(const CallPtr& call, const Credentials::Credential& credential);
   HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential) const;
@@ -116,9 +118,9 @@ class RestClient final : public ApiClient {
   const std::shared_ptr<Credentials> credentials_;
   Credentials::ListenerId listener_ = 0;
   RateLimiter limiter_;
+  RateLimiter event_limiter_;  // of events, at the same rate
   Id next_ = 1;
   std::unordered_map<Id, CallPtr> calls_;
-  RateLimiter event_limiter_;  // of events, at the same rate
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   const std::unique_ptr<HttpClient> http_;  // gone first: nothing calls back after that
 };
@@ -135,9 +137,9 @@ RestClient::RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl u
       accept_(AcceptOf(options_)),
       credentials_(std::move(credentials)),
       limiter_(options_.qps, options_.burst),
+      event_limiter_(options_.qps, options_.burst),
       http_(std::move(http)) {
   listener_ =
-      event_limiter_(options_.qps, options_.burst),
       credentials_->AddListener([this](const TlsOptions& tls) { return http_->SetTls(tls); });
 }
 
@@ -327,7 +329,7 @@ void RestClient::Launch(const CallPtr& call, const Credentials::Credential& cred
 }
 
 void RestClient::Retry(const CallPtr& call, Nanoseconds delay) {
-  log::Info(4, "Got a Retry-After response",
+  log::Info(delay < kLongRetryAfter ? 4 : 0, "Got a Retry-After response",
             {{"delay", static_cast<int64_t>(delay / std::chrono::seconds(1))},
              {"attempt", call->retries},
              {"url", Url(call->request)}});
@@ -348,6 +350,10 @@ void RestClient::OnError(const CallPtr& call, HttpError error) {
                                            : lost && call->request.method == "GET";
   if (again && call->retries < kMaxRetries) {
     ++call->retries;
+    if (call->retries == 1) {
+      log::Error(error.message, "No answer, will ask again",
+                 {{"verb", call->request.method}, {"url", Url(call->request)}});
+    }
     call->previous_error = error.message;
     NoteRetry(*call, "<error>");
     return Retry(call, kRetryPause);

@@ -113,7 +113,7 @@ def test_a_pod_bound_by_somebody_else(answered):
     world.pod("one")
     note = (
         NOT_BOUND + 'Operation cannot be fulfilled on pods/binding "one": '
-        f"pod one is already assigned to node "
+        "pod one is already assigned to node "
     )
     event = world.event("one", "FailedScheduling")
     assert event["note"].startswith(note)

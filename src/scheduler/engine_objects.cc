@@ -389,8 +389,12 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
 // The API server has given the pod a node, ours or somebody else's.
 void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
   PodRecord& record = RecordOf(id);
-  const PodSnapshot before =
-      record.newer ? cluster_.Snapshot(*record.newer) : cluster_.Snapshot(id);
+  PodSnapshot nominated;  // as it was, if it was nominated
+  if (record.newer && !record.newer->status.nominated_node_name.empty()) {
+    nominated = cluster_.Snapshot(*record.newer);
+  } else if (!record.newer && !cluster_.GetPod(id).nominated_node_name.empty()) {
+    nominated = cluster_.Snapshot(id);
+  }
   record.assigned = true;
   record.scheduled.reset();
   record.newer.reset();
@@ -406,7 +410,7 @@ void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
   if (waiting) BindingFailed(*binding, true, "", binding->waits.front().plugin);
   Move({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
   // Pods of its priority and below have kept off the node it was nominated to.
-  if (!waiting) NominatedPodLeft(before);
+  if (!waiting && nominated) NominatedPodLeft(nominated);
 }
 
 void Engine::Impl::NominatedPodLeft(const PodSnapshot& pod) {

@@ -17,8 +17,6 @@ constexpr std::string_view kAllBeta = "AllBeta";
 
 constexpr GateOfBerth kGatesOfBerth[] = {
     {"CSIMigrationPortworx", false},
-    {"ClientsAllowCBOR", false},
-    {"ClientsPreferCBOR", false},
     {"ComponentFlagz", true},
     {"ComponentStatusz", true},
     {"CoordinatedLeaderElection", false},
@@ -29,7 +27,7 @@ constexpr GateOfBerth kGatesOfBerth[] = {
     {"DRAExtendedResource", true},
     {"DRAPartitionableDevices", true},
     {"DRAPrioritizedList", true},
-    {"DRAResourceClaimDeviceStatus", false},
+    {"DRAResourceClaimDeviceStatus", true},
     {"DRASchedulerFilterTimeout", true},
     {"DynamicResourceAllocation", true},
     {"InPlacePodVerticalScaling", true},
@@ -41,14 +39,14 @@ constexpr GateOfBerth kGatesOfBerth[] = {
     {"PodLevelResources", true},
     {"PodObservedGenerationTracking", true},
     {"RemoteRequestHeaderUID", true},
-    {"SchedulerAsyncAPICalls", false},
+    {"SchedulerAsyncAPICalls", true},
     {"SchedulerAsyncPreemption", true},
     {"SchedulerPopFromBackoffQ", true},
     {"SchedulerQueueingHints", false},
     {"SidecarContainers", false},
     {"StorageCapacityScoring", true},
     {"VolumeAttributesClass", false},
-    {"WatchListClient", false},
+    {"WatchListClient", true},
 };
 
 std::string_view Trim(std::string_view text) {

@@ -145,9 +145,8 @@ TEST(FeatureGatesTest, WhatBerthCannotDoIsNamed) {
   FeatureGates gates;
   ASSERT_TRUE(
       gates.Set("WatchListClient=true,DRAAdminAccess=false,SchedulerAsyncPreemption=false,"
-                "DRADeviceTaints=true,SchedulerAsyncAPICalls=true,KubeletPSI=false"));
-  EXPECT_THAT(gates.NotHonoured(),
-              ElementsAre("SchedulerAsyncAPICalls=true", "WatchListClient=true"));
+                "DRADeviceTaints=true,CoordinatedLeaderElection=true,KubeletPSI=false"));
+  EXPECT_THAT(gates.NotHonoured(), ElementsAre("CoordinatedLeaderElection=true"));
 }
 
 TEST(FeatureGatesTest, AnEmulatedVersionAsksToo) {

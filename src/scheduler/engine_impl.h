@@ -219,6 +219,7 @@ class Engine::Impl final : public queue::QueueHost {
   void AddPod(const api::Pod& pod);
   void PodAssigned(PodId id, const api::Pod& pod);
   void PodUpdated(PodId id, const api::Pod& pod);      // assigned before and after
+  void NominatedPodLeft(const PodSnapshot& pod);       // the queue; nothing if it was not nominated
   void PendingUpdated(PodId id, const api::Pod& pod);  // not assigned before nor after
   void TakeUp(PodId id, const api::Pod& pod);          // the new version of a pending pod
   void DeletePod(PodId id);

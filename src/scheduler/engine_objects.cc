@@ -402,6 +402,12 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
 // The API server has given the pod a node, ours or somebody else's.
 void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
   PodRecord& record = RecordOf(id);
+  PodSnapshot nominated;  // as it was, if it was nominated
+  if (record.newer && !record.newer->status.nominated_node_name.empty()) {
+    nominated = cluster_.Snapshot(*record.newer);
+  } else if (!record.newer && !cluster_.GetPod(id).nominated_node_name.empty()) {
+    nominated = cluster_.Snapshot(id);
+  }
   record.assigned = true;
   record.scheduled.reset();
   record.newer.reset();
@@ -417,6 +423,14 @@ void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
   if (waiting) BindingFailed(*binding, true, "", binding->waits.front().plugin);
   Handled({EventResource::kUnschedulablePod, queue::kDelete});
   HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
+  // Pods of its priority and below have kept off the node it was nominated to.
+  if (!waiting && nominated) NominatedPodLeft(nominated);
+}
+
+void Engine::Impl::NominatedPodLeft(const PodSnapshot& pod) {
+  if (pod->nominated_node_name.empty()) return;
+  queue_->Move({{EventResource::kAssignedPod, queue::kDelete}, pod, {}}, now_,
+               pod->shape->priority);
 }
 
 void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod) {
@@ -490,6 +504,12 @@ void Engine::Impl::DeletePod(PodId id) {
   Binding* binding = FindBinding(old->uid);
   if (binding != nullptr) {
     // Its binding will fail, or has succeeded already: then the node is given back at its end.
+    // Until then it is on its node as one that goes, which tells plugins that wait for something.
+    if (old->node != cluster::kNoNode && cluster_.Nodes().Contains(old->node)) {
+      cluster_.Unplace(id);
+      cluster_.MutablePod(id).terminating = true;
+      cluster_.Place(id, old->node, old->assumed);
+    }
     if (binding->stage == Binding::Stage::kWaiting) {
       Reject(old->uid,
              runtimes_[binding->profile].profile->At(binding->waits.front().plugin).Name(),
@@ -501,9 +521,8 @@ void Engine::Impl::DeletePod(PodId id) {
   ForgetPod(id);
   if (assumed) {
     Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
-  } else if (!old->nominated_node_name.empty()) {
-    queue_->Move({{EventResource::kAssignedPod, queue::kDelete}, old, {}}, now_,
-                 old->shape->priority);
+  } else {
+    NominatedPodLeft(old);
   }
 }
 

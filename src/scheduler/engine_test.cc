@@ -236,8 +236,8 @@ TEST_F(EngineTest, WithoutAsyncPreemptionVictimsGoFirstAndNobodyElseIsTried) {
   PutPod(Small("v2").On("a"));
   PutPod(MakePod("high").Requests("cpu", "2").Priority(10));
   PutPod(MakePod("other").Requests("cpu", "0"));
-  EXPECT_THAT(Run(), ElementsAre("patch v1 DisruptionTarget=True/PreemptionByScheduler",
-                                 "patch v2 DisruptionTarget=True/PreemptionByScheduler"));
+  EXPECT_THAT(Run(), ElementsAre("patch v2 DisruptionTarget=True/PreemptionByScheduler",
+                                 "patch v1 DisruptionTarget=True/PreemptionByScheduler"));
   Answer("patch v1");
   Answer("patch v2");
   EXPECT_THAT(Run(), ElementsAre("delete v1", "delete v2"));

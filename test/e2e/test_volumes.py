@@ -98,6 +98,28 @@ def test_wait_for_first_consumer_dynamic(world):
     assert world.bound("db") == node
 
 
+def test_deleted_while_its_volume_is_made(world):
+    """The room of such a pod is free again as soon as that is noticed, and an event says so."""
+    node = world.node("a", cpu="1")
+    fast = world.storage_class("fast", "e2e.example.com/provisioner")
+    world.claim("data", fast)
+    world.pod("db", cpu="1", volumes=[claim_volume("data")])
+    until(
+        "node selected",
+        lambda: claim_of(world, "data")["metadata"].get("annotations", {}).get(SELECTED) == node,
+    )
+    world.pod("next", cpu="1")
+    world.unschedulable("next")
+    world.delete("db")
+    assert world.bound("next") == node
+    world.event(
+        "db",
+        "FailedScheduling",
+        'running PreBind plugin "VolumeBinding": binding volumes: pod does not exist any more: '
+        'pod "db" not found',
+    )
+
+
 def test_no_volume_to_bind(world):
     node = world.node("a")
     local = world.storage_class("local")

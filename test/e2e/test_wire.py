@@ -352,6 +352,33 @@ def test_lease(start_up):
     )
 
 
+def test_lists_can_be_streamed(quiet_world):
+    """Asked for, that is: with an etcd that does not tell of its progress (3.4) kube-apiserver ends such watches, and
+    lists follow."""
+    world, cluster = quiet_world, quiet_world.cluster
+    world.scheduler_name = "streaming"
+    node = world.node("a")
+    position = cluster.audit.position()
+    scheduler = cluster.scheduler(
+        "streaming",
+        flags=["--feature-gates=WatchListClient=true"],
+        profiles=[{"schedulerName": "streaming"}],
+    )
+    world.pod("one")
+    assert world.bound("one") == node
+    mine = [r for r in cluster.audit.since(position) if r.agent.endswith("/scheduler")]
+    scheduler.kill()
+    first = {}
+    for r in mine:
+        if r.verb in ("list", "watch"):
+            first.setdefault(resource(r), r)
+    assert set(first) == INFORMERS
+    for r in first.values():
+        assert r.verb == "watch" and r.query["sendInitialEvents"] == r.query["allowWatchBookmarks"] == "true"
+        assert r.query["resourceVersionMatch"] == "NotOlderThan"
+        assert "resourceVersion" not in r.query and "limit" not in r.query
+
+
 def test_nothing_forbidden(cluster, main_scheduler, world):
     """deploy/rbac.yaml is enough: no request of the session's scheduler was refused for want of
     rights."""

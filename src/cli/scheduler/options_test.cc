@@ -487,13 +487,14 @@ TEST_F(OptionsTest, WithItsGateVolumesAreScoredByAShape) {
 
 TEST_F(OptionsTest, WhatHasNoEffectIsSaid) {
   const Ran ran = Run({"--port=0", "--log-flush-frequency=1s", "--contention-profiling",
-                       "--feature-gates=ClientsAllowCBOR=true"});
+                       "--feature-gates=ClientsAllowCBOR=true,CoordinatedLeaderElection=true"});
   EXPECT_EQ(ran.code, -1);
   EXPECT_THAT(ran.err, HasSubstr("Flag --port has no effect: there is no insecure port"));
   EXPECT_THAT(ran.err, HasSubstr("Flags that have no effect in berth: --contention-profiling, "
                                  "--log-flush-frequency\n"));
-  EXPECT_THAT(ran.err,
-              HasSubstr("Feature gates that berth does not act on: ClientsAllowCBOR=true\n"));
+  EXPECT_THAT(
+      ran.err,
+      HasSubstr("Feature gates that berth does not act on: CoordinatedLeaderElection=true\n"));
   EXPECT_THAT(ran.err, HasSubstr("component has alpha features enabled in emulated version, this "
                                  "is unsupported: features=[ClientsAllowCBOR]\n"));
 }

@@ -164,6 +164,8 @@ class RunningProcess final : public Process {
     host.host_name = host_name_;
     host.devices = options_.gates.Enabled("DynamicResourceAllocation");
     host.features = config::DraFeaturesOf(options_.gates);
+    host.merges_patches = options_.gates.Enabled("SchedulerAsyncAPICalls");
+    host.streams_lists = options_.gates.Enabled("WatchListClient");
     host.make_http_client = [this](kube::HttpClientOptions http) {
       return kube::MakeHttpClient(*loop_, std::move(http));
     };

@@ -26,8 +26,9 @@ struct ApiRequest {
   std::string body = {};
   // For all attempts together; 0: the client's own. Watches have none.
   Nanoseconds timeout = Nanoseconds(0);
-  // Not held back by the client's rate. The first attempt of a watch never is.
-  bool unlimited = false;
+  // Counted apart: kube-scheduler's events have a rate limit of their own beside that of everything
+  // else. The first attempt of a watch is not counted at all.
+  bool event = false;
   // Instead of the client's own, for objects whose bytes are wanted: "" is the client's own.
   std::string accept = {};
 };

@@ -18,8 +18,9 @@ namespace {
 
 // More of a body than this is not shown to people.
 constexpr size_t kMaxShownBody = 2048;
-// Servers ask for seconds; nobody waits longer than this.
-constexpr int kMaxRetryAfterSeconds = 24 * 60 * 60;
+// Servers ask for seconds. One that asks for longer than this is asked again all the same: nobody
+// would know why pods wait.
+constexpr int kMaxRetryAfterSeconds = 5 * 60;
 
 std::string ToLower(std::string_view text) {
   std::string lower(text);

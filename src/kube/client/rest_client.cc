@@ -25,6 +25,8 @@ namespace {
 // for.
 constexpr int kMaxRetries = 10;
 constexpr Nanoseconds kRetryPause = std::chrono::seconds(1);
+// Pauses from here on are told of.
+constexpr Nanoseconds kLongRetryAfter = std::chrono::seconds(10);
 // Repetitions at once of what a closing connection did not take.
 constexpr int kMaxResends = 5;
 // Of the body of a refused watch.
@@ -84,6 +86,9 @@ class RestClient final : public ApiClient {
 
   CallPtr Find(Id id) const;
   CallPtr Add(ApiRequest request);
+  RateLimiter& LimiterOf(const Call& call) {
+    return call.request.event ? event_limiter_ : limiter_;
+  }
   void Throttle(const CallPtr& call);
   void Prepare(const CallPtr& call);
   void AwaitCredential(const CallPtr& call);
@@ -113,6 +118,7 @@ class RestClient final : public ApiClient {
   const std::shared_ptr<Credentials> credentials_;
   Credentials::ListenerId listener_ = 0;
   RateLimiter limiter_;
+  RateLimiter event_limiter_;  // of events, at the same rate
   Id next_ = 1;
   std::unordered_map<Id, CallPtr> calls_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
@@ -131,6 +137,7 @@ RestClient::RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl u
       accept_(AcceptOf(options_)),
       credentials_(std::move(credentials)),
       limiter_(options_.qps, options_.burst),
+      event_limiter_(options_.qps, options_.burst),
       http_(std::move(http)) {
   listener_ =
       credentials_->AddListener([this](const TlsOptions& tls) { return http_->SetTls(tls); });
@@ -176,7 +183,7 @@ void RestClient::Cancel(Id id) {
   calls_.erase(id);
   loop_.Cancel(call->timer);
   if (call->throttled) {
-    limiter_.GiveBack(loop_.Steady(), call->token_taken, call->token_wait);
+    LimiterOf(*call).GiveBack(loop_.Steady(), call->token_taken, call->token_wait);
   }
   if (call->http != 0) http_->Cancel(call->http);
 }
@@ -200,7 +207,7 @@ void RestClient::Wait(const CallPtr& call, Nanoseconds delay,
 
 void RestClient::Throttle(const CallPtr& call) {
   const Nanoseconds now = loop_.Steady();
-  const Nanoseconds wait = call->request.unlimited ? Nanoseconds(0) : limiter_.Take(now);
+  const Nanoseconds wait = LimiterOf(*call).Take(now);
   NoteWait(*call, wait);
   if (wait.count() == 0) return Prepare(call);
   call->throttled = true;
@@ -322,7 +329,7 @@ void RestClient::Launch(const CallPtr& call, const Credentials::Credential& cred
 }
 
 void RestClient::Retry(const CallPtr& call, Nanoseconds delay) {
-  log::Info(4, "Got a Retry-After response",
+  log::Info(delay < kLongRetryAfter ? 4 : 0, "Got a Retry-After response",
             {{"delay", static_cast<int64_t>(delay / std::chrono::seconds(1))},
              {"attempt", call->retries},
              {"url", Url(call->request)}});
@@ -343,6 +350,10 @@ void RestClient::OnError(const CallPtr& call, HttpError error) {
                                            : lost && call->request.method == "GET";
   if (again && call->retries < kMaxRetries) {
     ++call->retries;
+    if (call->retries == 1) {
+      log::Error(error.message, "No answer, will ask again",
+                 {{"verb", call->request.method}, {"url", Url(call->request)}});
+    }
     call->previous_error = error.message;
     NoteRetry(*call, "<error>");
     return Retry(call, kRetryPause);

@@ -256,7 +256,7 @@ TEST_F(RestClientTest, WhatWasNotTakenIsSentAgainAtOnce) {
   EXPECT_TRUE(answers_.back().error.SurelyNotDone());
 }
 
-TEST_F(RestClientTest, TheRateIsLimitedExceptForWatchesAndTheUnlimited) {
+TEST_F(RestClientTest, TheRateIsLimitedExceptForWatchesAndApartForEvents) {
   options_.qps = 10;
   options_.burst = 2;
   Make();
@@ -265,15 +265,19 @@ TEST_F(RestClientTest, TheRateIsLimitedExceptForWatchesAndTheUnlimited) {
   EXPECT_EQ(http_.Size(), 5u);
   for (int i = 0; i < 4; ++i) Send(Get(fmt::format("/{}", i)));
   EXPECT_EQ(http_.Size(), 7u);
-  ApiRequest unlimited = Get("/now");
-  unlimited.unlimited = true;
-  Send(unlimited);
-  EXPECT_EQ(http_.Size(), 8u);
+  for (int i = 0; i < 3; ++i) {
+    ApiRequest event = Get(fmt::format("/e{}", i));
+    event.event = true;
+    Send(event);
+  }
+  EXPECT_EQ(http_.Size(), 9u) << "events do not take what others may send";
   loop_.Advance(milliseconds(100));
-  EXPECT_EQ(http_.Last().request.target, "/2");
+  EXPECT_EQ(http_.Size(), 11u);
+  EXPECT_EQ(http_.exchanges[9].request.target, "/2");
+  EXPECT_EQ(http_.exchanges[10].request.target, "/e2");
   loop_.Advance(milliseconds(100));
   EXPECT_EQ(http_.Last().request.target, "/3");
-  EXPECT_EQ(http_.Size(), 10u);
+  EXPECT_EQ(http_.Size(), 12u);
 }
 
 TEST_F(RestClientTest, RepetitionsWaitForTheirTurnToo) {

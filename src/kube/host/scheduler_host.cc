@@ -31,8 +31,10 @@ class Host final : public SchedulerHost, private ObjectSink {
       : loop_(loop),
         options_(std::move(options)),
         events_(loop, client, options_.host_name),
-        runner_(loop, client, events_, raw_,
-                [this](scheduler::EffectResult result) { TellResult(std::move(result)); }),
+        runner_(
+            loop, client, events_, raw_,
+            [this](scheduler::EffectResult result) { TellResult(std::move(result)); },
+            options_.merges_patches),
         extenders_(loop, raw_, options_.make_http_client,
                    [this](scheduler::EffectResult result) { TellResult(std::move(result)); }) {
     ObjectSink& own = *this;
@@ -40,7 +42,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     if (taints) taints_.emplace(own);
     ObjectSink& sink = taints ? *taints_ : own;
     const auto watch = [&](const Kind& kind) {
-      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_));
+      reflectors_.push_back(
+          std::make_unique<Reflector>(kind, loop_, client, sink, &raw_, options_.streams_lists));
     };
     for (const Kind& kind : WatchedKinds()) {
       if (options_.devices || !kind.api_version.starts_with("resource.k8s.io/")) watch(kind);

@@ -14,11 +14,13 @@ namespace berth::kube {
 namespace {
 
 struct JsonList {
+  std::string kind;
   api::ListMeta metadata;
   std::vector<api::RawJson> items;
 
   static const api::TypeInfo& Type() {
     static const api::TypeInfo type = api::Describe<JsonList>("List")
+                                          .Field(0, "kind", &JsonList::kind)
                                           .Field(1, "metadata", &JsonList::metadata)
                                           .Field(2, "items", &JsonList::items)
                                           .Build();
@@ -38,6 +40,15 @@ struct JsonEvent {
     return info;
   }
 };
+
+// What says nothing about itself, or is something else, is no list: to take it for an empty one
+// would be to forget the cluster.
+Result<void> CheckListKind(const Kind& kind, std::string_view got) {
+  if (got.ends_with("List") && got.substr(0, got.size() - 4) == kind.kind) return {};
+  return Fail(fmt::format("the server answered with {} where a list of {} was asked for",
+                          got.empty() ? "something" : fmt::format("a {}", got.substr(0, 64)),
+                          kind.kind));
+}
 
 Result<api::ListMeta> DecodeProtoList(const Kind& kind, std::string_view body,
                                       const ItemConsumer& consume, const BadItemConsumer& bad) {
@@ -59,6 +70,7 @@ Result<api::ListMeta> DecodeJsonList(const Kind& kind, std::string_view body,
                                      const ItemConsumer& consume, const BadItemConsumer& bad) {
   auto list = api::FromJson<JsonList>(body);
   if (!list) return Fail(std::move(list.error()));
+  if (auto ok = CheckListKind(kind, list->kind); !ok) return Fail(ok.error());
   api::JsonDecoder decoder;
   for (api::RawJson& item : list->items) {
     auto object = api::DecodeObjectAs(kind.api_version, kind.kind, item.text, decoder);
@@ -144,10 +156,7 @@ Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type
 Result<ProtoList> SplitList(const Kind& kind, std::string_view body) {
   auto envelope = api::UnwrapEnvelope(body);
   if (!envelope) return Fail(std::move(envelope.error()));
-  if (envelope->kind != std::string(kind.kind) + "List") {
-    return Fail(fmt::format("the server answered with a {} where a list of {} was asked for",
-                            envelope->kind.substr(0, 64), kind.kind));
-  }
+  if (auto ok = CheckListKind(kind, envelope->kind); !ok) return Fail(ok.error());
   ProtoList list;
   auto meta = api::ForEachListItem(envelope->raw, [&](std::string_view item) -> Result<void> {
     list.items.push_back(item);

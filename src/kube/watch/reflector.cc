@@ -13,6 +13,7 @@
 #include "api/time.h"
 #include "kube/watch/backoff.h"
 #include "kube/watch/decode.h"
+#include "kube/watch/initial_events.h"
 #include "log/log.h"
 
 namespace berth::kube {
@@ -52,15 +53,16 @@ bool IsExpired(int code, std::string_view reason) {
   return code == 410 || reason == "Expired" || reason == "Gone";
 }
 
-bool IsTooLargeVersion(const ApiResponse& response) {
-  return response.message.find("Too large resource version") != std::string::npos;
+bool IsTooLargeVersion(std::string_view message) {
+  return message.find("Too large resource version") != std::string_view::npos;
 }
 
 }  // namespace
 
 class Reflector::Impl final : public WatchSink {
  public:
-  Impl(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw)
+  Impl(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
+       bool streams)
       : kind_(kind),
         row_(RowOf(kind)),
         type_(TypeName(kind)),
@@ -68,18 +70,20 @@ class Reflector::Impl final : public WatchSink {
         client_(client),
         sink_(sink),
         raw_(raw && RawObjects::Keeps(kind.kind) ? raw : nullptr),
-        json_(raw) {}
+        json_(raw),
+        streams_(streams) {}
 
   void Start() {
     if (running_) return;
     running_ = true;
     absent_ = false;
     log::Info(3, "Starting reflector", {{"type", type_}});
-    List();
+    Begin();
   }
   void Stop() {
     if (!running_) return;
     running_ = false;
+    initial_.reset();
     client_.Cancel(std::exchange(request_, 0));
     loop_.Cancel(std::exchange(timer_, 0));
     log::Info(3, "Stopping reflector", {{"type", type_}});
@@ -131,9 +135,10 @@ class Reflector::Impl final : public WatchSink {
       (this->*next)();
     });
   }
-  void ListLater() { After(backoff_.Next(loop_), &Impl::List); }
+  void ListLater() { After(backoff_.Next(loop_), &Impl::Begin); }
   void WatchLater() { After(backoff_.Next(loop_), &Impl::Watch); }
 
+  void Begin() { streams_ ? StreamList() : List(); }
   void List();
   void SendPage(std::string_view continue_);
   void OnPage(ApiResponse& response, bool first);
@@ -150,11 +155,18 @@ class Reflector::Impl final : public WatchSink {
   void TakeList(api::ListMeta meta);
   void TakeListedJson(const Listing& list);
 
+  void StreamList();
+  void TakeStreamed(std::string version);
+  // No list came that way.
+  void OnStreamFailed(int code, std::string_view reason, std::string_view message, bool refused);
+
   void Watch();
+  void SendWatch(std::string_view version);
   void OnWatchRefused(const ApiResponse& why);
   void OnWatchEnded();
   void OnWatchOverdue();
   void OnWatchError(const api::Status& status);
+  void OnUndecodable(std::string_view message);
   void Take(WatchEvent&& event);
   void KeepRaw(const api::ObjectMeta& meta, std::string_view raw);
   // The watch is over; what follows is up to the caller.
@@ -171,6 +183,7 @@ class Reflector::Impl final : public WatchSink {
   ObjectSink& sink_;
   RawObjects* const raw_;   // null: this kind's bytes are not kept
   RawObjects* const json_;  // null: neither is its JSON, ever
+  const bool streams_;
 
   bool running_ = false;
   bool synced_ = false;
@@ -184,6 +197,7 @@ class Reflector::Impl final : public WatchSink {
 
   std::shared_ptr<Listing> listing_ = std::make_shared<Listing>();  // parts on their way know it
 
+  std::optional<InitialEvents> initial_;  // of a watch that begins with a list
   bool watch_started_ = false;
   std::string content_type_;
   Nanoseconds watch_since_{0};
@@ -314,7 +328,7 @@ void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
     listing_ = std::move(whole);
     return SendPage("");
   }
-  if ((expired || IsTooLargeVersion(response)) && !listing_->fallback) {
+  if ((expired || IsTooLargeVersion(response.message)) && !listing_->fallback) {
     version_unavailable_ = true;
     auto newest = std::make_shared<Listing>();
     newest->limit = listing_->limit;
@@ -372,13 +386,64 @@ void Reflector::Impl::TakeListedJson(const Listing& list) {
   }
 }
 
+// ---- Lists as the beginning of a watch
+
+void Reflector::Impl::StreamList() {
+  log::Info(3, "Listing and watching", {{"type", type_}});
+  initial_.emplace();
+  SendWatch(version_unavailable_ ? "" : version_);
+}
+
+// The list is complete; the watch goes on.
+void Reflector::Impl::TakeStreamed(std::string version) {
+  InitialEvents streamed = std::move(*initial_);
+  initial_.reset();
+  version_unavailable_ = false;
+  version_ = std::move(version);
+  std::vector<api::Object> objects;
+  objects.reserve(streamed.Items().size());
+  if (raw_) raw_->Clear(kind_.kind);
+  if (KeepsJson()) json_->Clear(kind_.kind);
+  for (auto& [key, item] : streamed.Items()) {
+    KeepRaw(*api::MetadataOf(item.object), item.raw);
+    if (KeepsJson() && !item.json.empty()) json_->PutJson(item.object, item.json);
+    objects.push_back(std::move(item.object));
+  }
+  synced_ = true;
+  log::Info(2, "Caches populated", {{"type", type_}});
+  sink_.Replaced(kind_.kind, std::move(objects));
+}
+
+void Reflector::Impl::OnStreamFailed(int code, std::string_view reason, std::string_view message,
+                                     bool refused) {
+  EndWatch();
+  initial_.reset();
+  if (refused || code == 429) {
+    log::Info(2, "watch-list failed - backing off", {{"type", type_}, {"err", message}});
+    return ListLater();
+  }
+  const bool unavailable = IsExpired(code, reason) || IsTooLargeVersion(message);
+  if (unavailable && !std::exchange(version_unavailable_, true)) return StreamList();
+  log::Info(4,
+            "Data couldn't be fetched in watchlist mode. Falling back to regular list. This is "
+            "expected if watchlist is not supported or disabled in kube-apiserver.",
+            {{"type", type_}, {"err", message}});
+  List();
+}
+
 // ---- Watches
 
-void Reflector::Impl::Watch() {
+void Reflector::Impl::Watch() { SendWatch(version_); }
+
+void Reflector::Impl::SendWatch(std::string_view version) {
   const auto timeout = kMinWatchSeconds + static_cast<int64_t>(kMinWatchSeconds * loop_.Random());
   std::string query = "allowWatchBookmarks=true";
   if (!kind_.field_selector.empty()) AddParameter(query, "fieldSelector", kind_.field_selector);
-  if (!version_.empty()) AddParameter(query, "resourceVersion", QueryEscape(version_));
+  if (!version.empty()) AddParameter(query, "resourceVersion", QueryEscape(version));
+  if (initial_) {
+    AddParameter(query, "resourceVersionMatch", "NotOlderThan");
+    AddParameter(query, "sendInitialEvents", "true");
+  }
   AddParameter(query, "timeout", api::Duration{Nanoseconds(seconds(timeout)).count()}.Format());
   AddParameter(query, "timeoutSeconds", std::to_string(timeout));
   AddParameter(query, "watch", "true");
@@ -393,14 +458,25 @@ void Reflector::Impl::OnFrame(std::string_view frame) {
   if (!running_) return;
   WatchEvent event;
   if (auto ok = DecodeWatchEvent(kind_, row_, content_type_, frame, &event); !ok) {
-    log::Error(ok.error().Message(), "Unable to understand watch event", {{"type", type_}});
-    return;
+    return OnUndecodable(ok.error().Message());
   }
   if (event.type == WatchEvent::Type::kError) {
     return OnWatchError(std::get<api::Status>(event.object));
   }
   ++watch_events_;
-  Take(std::move(event));
+  if (!initial_) return Take(std::move(event));
+  if (InitialEvents::IsEnd(event)) {
+    return TakeStreamed(api::MetadataOf(event.object)->resource_version);
+  }
+  initial_->Take(std::move(event));
+}
+
+// What the event was about is not known as it is now: a list says it.
+void Reflector::Impl::OnUndecodable(std::string_view message) {
+  log::Error(message, "Unable to understand watch event", {{"type", type_}});
+  if (initial_) return OnStreamFailed(0, "", message, false);
+  EndWatch();
+  ListLater();
 }
 
 void Reflector::Impl::Take(WatchEvent&& event) {
@@ -437,6 +513,7 @@ void Reflector::Impl::KeepRaw(const api::ObjectMeta& meta, std::string_view raw)
 }
 
 void Reflector::Impl::OnWatchError(const api::Status& status) {
+  if (initial_) return OnStreamFailed(status.code, status.reason, status.message, false);
   EndWatch();
   if (status.code == 429) {
     log::Info(2, "Watch returned 429 - backing off", {{"type", type_}});
@@ -451,6 +528,7 @@ void Reflector::Impl::OnWatchError(const api::Status& status) {
 }
 
 void Reflector::Impl::OnWatchOverdue() {
+  if (initial_) return OnStreamFailed(0, "", "no list within the time of the watch", false);
   EndWatch();
   log::Info(4, "Watch did not end in time", {{"type", type_}});
   Watch();
@@ -459,6 +537,10 @@ void Reflector::Impl::OnWatchOverdue() {
 void Reflector::Impl::OnEnd(const ApiResponse& why) {
   request_ = 0;
   if (!running_) return;
+  if (initial_) {
+    const bool refused = why.code == 0 && why.error.kind == HttpError::Kind::kRefused;
+    return OnStreamFailed(why.code, why.reason, why.message, refused);
+  }
   loop_.Cancel(std::exchange(timer_, 0));
   // A connection that breaks or times out before the answer counts as a watch without events.
   const bool cut = why.code == 0 && (why.error.kind == HttpError::Kind::kBroken ||
@@ -499,8 +581,8 @@ void Reflector::Impl::OnWatchRefused(const ApiResponse& why) {
 }
 
 Reflector::Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink,
-                     RawObjects* raw)
-    : impl_(std::make_unique<Impl>(kind, loop, client, sink, raw)) {}
+                     RawObjects* raw, bool streams)
+    : impl_(std::make_unique<Impl>(kind, loop, client, sink, raw, streams)) {}
 Reflector::~Reflector() { impl_->Stop(); }
 
 void Reflector::Start() { impl_->Start(); }

@@ -3,8 +3,12 @@
 // List (resourceVersion=0, limit=500, continued while the server says so), then watch with
 // bookmarks from the list's version. A watch that ends by its timeout or a cut connection goes on
 // from the last version seen; one that is refused, or told that its version is too old (410), makes
-// a new list from the last version, after a pause of 0.8 s doubled up to 30 s, with jitter. Never
+// a new list from the last version, after a pause of 0.8 s doubled up to 30 s, with jitter. An
+// event that cannot be decoded makes a new list too: what it would have said is in there. Never
 // gives up.
+//
+// With `streams` (the gate WatchListClient) the list comes as the first events of the watch. A
+// server that does not do that is asked for a list.
 //
 // Decoding happens here, on the loop's thread: protobuf or JSON, whatever the server sends.
 #pragma once
@@ -23,7 +27,8 @@ namespace berth::kube {
 class Reflector {
  public:
   // All outlive the reflector; `raw` may be null.
-  Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw);
+  Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
+            bool streams = false);
   ~Reflector();
 
   void Start();

@@ -1,5 +1,6 @@
 #include "kube/watch/reflector.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,10 @@ class ReflectorTest : public ::testing::Test {
  protected:
   void Begin(std::string_view kind, RawObjects* raw = nullptr) {
     reflector_ = std::make_unique<Reflector>(*FindKind(kind), loop_, client_, sink_, raw);
+    reflector_->Start();
+  }
+  void BeginStream(std::string_view kind) {
+    reflector_ = std::make_unique<Reflector>(*FindKind(kind), loop_, client_, sink_, nullptr, true);
     reflector_->Start();
   }
   // Up to the first watch.
@@ -385,16 +390,110 @@ TEST_F(ReflectorTest, JsonIsUnderstoodToo) {
   EXPECT_THAT(LastLine(), HasSubstr("resourceVersion=12&"));
 }
 
-TEST_F(ReflectorTest, WhatCannotBeUnderstoodIsSkipped) {
+TEST_F(ReflectorTest, AnEventThatCannotBeDecodedMakesANewList) {
   BeginWatch("Node");
-  client_.SendFrame(Watch(), "garbage");
-  client_.SendFrame(Watch(), Frame("ADDED", "garbage"));
-  client_.SendFrame(Watch(), Frame("RENAMED", api::ToEnvelope(Make<api::Node>("x", "8"))));
-  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Pod>("x", "8"))));
-  client_.SendFrame(Watch(), Frame("ADDED", api::WrapEnvelope("v1", "Node", "\x0a\x05x")));
-  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("b", "9"))));
-  EXPECT_THAT(sink_.lines, ElementsAre("+ b@9"));
-  EXPECT_EQ(client_.CountOpen(), 1u);
+  for (const std::string& frame : {std::string("garbage"), Frame("ADDED", "garbage"),
+                                   Frame("RENAMED", api::ToEnvelope(Make<api::Node>("x", "8"))),
+                                   Frame("ADDED", api::ToEnvelope(Make<api::Pod>("x", "8"))),
+                                   Frame("ADDED", api::WrapEnvelope("v1", "Node", "\x0a\x05x"))}) {
+    client_.SendFrame(Watch(), frame);
+    EXPECT_EQ(client_.CountOpen(), 0u);
+    loop_.Advance(minutes(1));
+    EXPECT_EQ(LastLine(), "GET /api/v1/nodes?resourceVersion=7");
+    client_.RespondNext(FakeApiClient::Success(List<api::Node>("7", {})));
+    client_.Start(Watch());
+  }
+}
+
+// ---- Lists that come as the first events of a watch
+
+std::string EndOfList(std::string version) {
+  api::Node end;
+  end.metadata.resource_version = std::move(version);
+  end.metadata.annotations["k8s.io/initial-events-end"] = "true";
+  return Frame("BOOKMARK", api::ToEnvelope(end));
+}
+
+constexpr const char* kStreamedNodes =
+    "WATCH /api/v1/nodes?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&"
+    "sendInitialEvents=true&timeout=7m30s&timeoutSeconds=450&watch=true";
+
+TEST_F(ReflectorTest, AListCanComeAsTheFirstEventsOfAWatch) {
+  BeginStream("Node");
+  EXPECT_EQ(LastLine(), kStreamedNodes);
+  client_.Start(Watch());
+  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("b", "3"))));
+  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("a", "4"))));
+  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("c", "4"))));
+  client_.SendFrame(Watch(), Frame("BOOKMARK", api::ToEnvelope(Make<api::Node>("", "5"))));
+  client_.SendFrame(Watch(), Frame("MODIFIED", api::ToEnvelope(Make<api::Node>("b", "6"))));
+  client_.SendFrame(Watch(), Frame("DELETED", api::ToEnvelope(Make<api::Node>("c", "7"))));
+  EXPECT_FALSE(reflector_->Synced());
+  EXPECT_THAT(sink_.lines, IsEmpty());
+  client_.SendFrame(Watch(), EndOfList("8"));
+  EXPECT_TRUE(reflector_->Synced());
+  client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("d", "9"))));
+  EXPECT_THAT(sink_.lines, ElementsAre("= Node a b", "+ d@9"));
+  // A watch that ends is followed by another from there, not by a list.
+  loop_.Advance(minutes(5));
+  client_.End(Watch());
+  EXPECT_EQ(LastLine(),
+            "WATCH /api/v1/nodes?allowWatchBookmarks=true&resourceVersion=9&timeout=7m30s&"
+            "timeoutSeconds=450&watch=true");
+  // Where a list would follow, it is streamed too.
+  client_.Respond(Watch(), FakeApiClient::Failure(410, "Expired", "too old"));
+  loop_.Advance(minutes(1));
+  EXPECT_EQ(LastLine(),
+            "WATCH /api/v1/nodes?allowWatchBookmarks=true&resourceVersion=9&"
+            "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeout=7m30s&"
+            "timeoutSeconds=450&watch=true");
+  client_.Respond(Watch(), FakeApiClient::Failure(410, "Expired", "too old"));
+  EXPECT_EQ(LastLine(), kStreamedNodes);
+}
+
+TEST_F(ReflectorTest, AServerThatDoesNotStreamIsAskedForAList) {
+  const auto refuse = [&] {
+    client_.Respond(Watch(),
+                    FakeApiClient::Failure(422, "Invalid", "sendInitialEvents: Forbidden"));
+  };
+  const auto end_early = [&] {
+    client_.Start(Watch());
+    client_.SendFrame(Watch(), Frame("ADDED", api::ToEnvelope(Make<api::Node>("x", "3"))));
+    client_.End(Watch());
+  };
+  const auto never_end = [&] {
+    client_.Start(Watch());
+    loop_.Advance(minutes(9));
+  };
+  const auto garbage = [&] {
+    client_.Start(Watch());
+    client_.SendFrame(Watch(), "garbage");
+  };
+  for (const std::function<void()>& fail :
+       std::vector<std::function<void()>>{refuse, end_early, never_end, garbage}) {
+    BeginStream("Node");
+    EXPECT_EQ(LastLine(), kStreamedNodes);
+    fail();
+    EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500&resourceVersion=0");
+    sink_.lines.clear();
+    client_.RespondNext(FakeApiClient::Success(List<api::Node>("7", {Make<api::Node>("a", "3")})));
+    EXPECT_THAT(sink_.lines, ElementsAre("= Node a"));
+    EXPECT_EQ(LastLine(), kNodeWatch7);
+  }
+}
+
+TEST_F(ReflectorTest, ABusyServerIsAskedForAStreamAgainLater) {
+  BeginStream("Node");
+  for (int i = 0; i < 3; ++i) {
+    client_.Respond(Watch(), FakeApiClient::Failure(429, "TooManyRequests", "busy"));
+    EXPECT_EQ(client_.CountOpen(), 0u);
+    loop_.Advance(minutes(1));
+    EXPECT_EQ(LastLine(), kStreamedNodes);
+    client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kRefused, "refused"));
+    EXPECT_EQ(client_.CountOpen(), 0u);
+    loop_.Advance(minutes(1));
+  }
+  EXPECT_EQ(LastLine(), kStreamedNodes);
 }
 
 TEST_F(ReflectorTest, AListThatIsNoneIsAFailure) {
@@ -406,6 +505,15 @@ TEST_F(ReflectorTest, AListThatIsNoneIsAFailure) {
     loop_.Advance(minutes(1));
     EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500&resourceVersion=0");
   }
+  for (const char* body :
+       {"{}", "null", "[]", R"({"status":"ok"})", R"({"kind":"Status","status":"Success"})",
+        R"({"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[]})", "<html></html>"}) {
+    client_.RespondNext(FakeApiClient::Success(body, kJson));
+    EXPECT_EQ(client_.CountOpen(), 0u) << body;
+    loop_.Advance(minutes(1));
+    EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500&resourceVersion=0");
+  }
+  EXPECT_THAT(sink_.lines, IsEmpty());
   EXPECT_FALSE(reflector_->Synced());
 }
 

@@ -97,6 +97,26 @@ std::string PodOf(const scheduler::EffectAction& action) {
       action);
 }
 
+// A patch that says how scheduling a pod went, and nothing else; null: it is something else.
+template <class Effect>
+auto* SchedulingPatch(Effect& effect) {
+  auto* patch = std::get_if<scheduler::PatchPodStatus>(&effect.action);
+  const bool other =
+      patch != nullptr && (patch->extended_resource_claim ||
+                           (patch->condition && patch->condition->type != "PodScheduled"));
+  return other ? nullptr : patch;
+}
+
+// `later` says what `earlier` would have said, where it says nothing itself.
+void TakeOver(const scheduler::PatchPodStatus& earlier, scheduler::PatchPodStatus& later) {
+  if (!later.condition && earlier.condition) {
+    later.condition = earlier.condition;
+    later.old_condition = earlier.old_condition;
+    later.condition_types = earlier.condition_types;
+  }
+  if (!later.nominated_node_name) later.nominated_node_name = earlier.nominated_node_name;
+}
+
 // The object of a write back from the variant of all kinds.
 std::optional<WrittenObject> ToWritten(api::Object object) {
   return std::visit(
@@ -115,8 +135,14 @@ std::optional<WrittenObject> ToWritten(api::Object object) {
 
 class EffectRunner::Impl {
  public:
-  Impl(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done)
-      : loop_(loop), client_(client), events_(events), raw_(raw), done_(std::move(done)) {}
+  Impl(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done,
+       bool merges)
+      : loop_(loop),
+        client_(client),
+        events_(events),
+        raw_(raw),
+        done_(std::move(done)),
+        merges_(merges) {}
   ~Impl() {
     for (auto& [key, run] : runs_) {
       client_.Cancel(run.request);
@@ -131,8 +157,9 @@ class EffectRunner::Impl {
     const std::string pod = PodOf(effect.action);
     if (!pod.empty()) {
       const auto [busy, free] = pods_.try_emplace(pod);
-      if (!free) {
-        busy->second.push_back(std::move(effect));  // seldom
+      if (!free) {  // seldom
+        if (merges_ && !LeaveOut(busy->second, effect)) return;
+        busy->second.push_back(std::move(effect));
         ++waiting_;
         return;
       }
@@ -157,6 +184,33 @@ class EffectRunner::Impl {
     runs_[key].id = effect.id;
     runs_[key].pod = std::move(pod);
     std::visit([&](auto& action) { Start(key, action); }, effect.action);
+  }
+  // Of what waits, and of `effect`, what need not be sent any more. False: that is `effect` itself.
+  bool LeaveOut(std::vector<scheduler::Effect>& waiting, scheduler::Effect& effect) {
+    const bool binds = std::holds_alternative<scheduler::BindPod>(effect.action);
+    auto* patch = SchedulingPatch(effect);
+    if (!binds && patch == nullptr) return true;
+    for (auto it = waiting.begin(); it != waiting.end();) {
+      if (patch != nullptr && std::holds_alternative<scheduler::BindPod>(it->action)) {
+        FinishLeftOut(effect.id);
+        return false;
+      }
+      const auto* earlier = SchedulingPatch(*it);
+      if (earlier == nullptr) {
+        ++it;
+        continue;
+      }
+      if (patch != nullptr) TakeOver(*earlier, *patch);
+      FinishLeftOut(it->id);
+      it = waiting.erase(it);
+      --waiting_;
+    }
+    return true;
+  }
+  void FinishLeftOut(scheduler::EffectId id) {
+    const Key key = ++last_;
+    runs_[key].id = id;
+    FinishSoon(key, Code::kOk, "");
   }
   // A request about the pod is done with: the next one goes.
   void Next(const std::string& pod) {
@@ -252,6 +306,7 @@ class EffectRunner::Impl {
   EventRecorder& events_;
   RawObjects& raw_;
   const Done done_;
+  const bool merges_;
   Key last_ = 0;
   boost::unordered_flat_map<Key, Running> runs_;
   // Pods with a request under way, by uid, and what comes after it.
@@ -453,8 +508,8 @@ void EffectRunner::Impl::Delete(Key key, const WrittenObject& object) {
 }
 
 EffectRunner::EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw,
-                           Done done)
-    : impl_(std::make_unique<Impl>(loop, client, events, raw, std::move(done))) {}
+                           Done done, bool merges)
+    : impl_(std::make_unique<Impl>(loop, client, events, raw, std::move(done), merges)) {}
 EffectRunner::~EffectRunner() = default;
 
 void EffectRunner::Run(scheduler::Effect effect) { impl_->Run(std::move(effect)); }

@@ -11,7 +11,9 @@
 //
 // Requests about one pod go one after the other: a condition that says why a pod is pending must
 // not arrive after its binding. A request without an answer is reported as kUnknown unless it
-// surely never arrived.
+// surely never arrived. With `merges` (the gate SchedulerAsyncAPICalls) of status patches that wait
+// for their turn only the last is sent, with what those before it said and it does not, and none
+// once there is a binding to send; what was left out counts as done.
 #pragma once
 
 #include <functional>
@@ -29,7 +31,8 @@ class EffectRunner {
   using Done = std::function<void(scheduler::EffectResult)>;
 
   // All outlive the runner.
-  EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done);
+  EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done,
+               bool merges = false);
   ~EffectRunner();
 
   // `done` hears of every effect but RecordEvent, from the loop, once.

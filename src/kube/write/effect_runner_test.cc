@@ -288,6 +288,73 @@ TEST_F(EffectRunnerTest, RequestsAboutOnePodGoOneAfterTheOther) {
   EXPECT_EQ(runner_.Outstanding(), 0u);
 }
 
+class MergingRunnerTest : public EffectRunnerTest {
+ protected:
+  // A request about the pod is under way; what is run now waits for it.
+  MergingRunnerTest() {
+    RunMerging(scheduler::PatchPodStatus{
+        .pod = kPod, .condition = std::nullopt, .nominated_node_name = "n0"});
+  }
+  void RunMerging(scheduler::EffectAction action) { merging_.Run({++id_, std::move(action)}); }
+  // What was sent after the first request, each answered at once.
+  std::vector<std::string> Rest() {
+    loop_.Advance(milliseconds(1));
+    while (client_.RespondNext(FakeApiClient::Success())) {
+    }
+    std::vector<std::string> rest;
+    for (size_t i = 1; i < client_.Size(); ++i) {
+      const ApiRequest& request = client_.At(i).request;
+      rest.push_back(request.method == "PATCH" ? request.body : request.method);
+    }
+    return rest;
+  }
+
+  EffectRunner merging_{loop_,
+                        client_,
+                        events_,
+                        raw_,
+                        [this](EffectResult result) { results_.push_back(std::move(result)); },
+                        true};
+};
+
+TEST_F(MergingRunnerTest, OfPatchesThatWaitTheLastIsSentWithWhatItDoesNotSay) {
+  scheduler::PatchPodStatus first{
+      .pod = kPod, .condition = Condition("one"), .nominated_node_name = "n1"};
+  first.condition_types = {"PodScheduled"};
+  first.old_condition = Condition("zero");
+  RunMerging(first);
+  RunMerging(scheduler::PatchPodStatus{
+      .pod = kPod, .condition = std::nullopt, .nominated_node_name = "n2"});
+  EXPECT_EQ(merging_.Outstanding(), 3u);
+  EXPECT_THAT(results_, SizeIs(0)) << "never from inside Run";
+  EXPECT_THAT(Rest(),
+              ElementsAre(R"({"status":{"$setElementOrder/conditions":[{"type":"PodScheduled"}],)"
+                          R"("conditions":[{"message":"one","type":"PodScheduled"}],)"
+                          R"("nominatedNodeName":"n2"}})"));
+  ASSERT_THAT(results_, SizeIs(3));
+  for (const EffectResult& result : results_) EXPECT_EQ(result.code, Code::kOk);
+  EXPECT_EQ(merging_.Outstanding(), 0u);
+}
+
+TEST_F(MergingRunnerTest, ABindingMakesPatchesNeedless) {
+  RunMerging(scheduler::PatchPodStatus{
+      .pod = kPod, .condition = Condition("one"), .nominated_node_name = ""});
+  RunMerging(scheduler::BindPod{kPod, "n1"});
+  RunMerging(scheduler::PatchPodStatus{
+      .pod = kPod, .condition = Condition("two"), .nominated_node_name = ""});
+  EXPECT_THAT(Rest(), ElementsAre("POST"));
+  EXPECT_THAT(results_, SizeIs(4));
+}
+
+TEST_F(MergingRunnerTest, APatchAboutAnEvictionIsSentInAnyCase) {
+  api::PodCondition evicted = Condition("preempted", "True");
+  evicted.type = "DisruptionTarget";
+  RunMerging(scheduler::PatchPodStatus{
+      .pod = kPod, .condition = evicted, .nominated_node_name = std::nullopt});
+  RunMerging(scheduler::DeletePod{kPod});
+  EXPECT_THAT(Rest(), ElementsAre(HasSubstr("preempted"), "DELETE"));
+}
+
 TEST_F(EffectRunnerTest, AStatusPatchThatIsWrongIsNotRepeated) {
   for (int code : {400, 403, 404, 409, 422}) {
     Run(scheduler::PatchPodStatus{

@@ -135,6 +135,7 @@ class EventRecorder::Impl {
 void EventRecorder::Impl::Start() {
   if (stopped_) return;
   ApiRequest request;
+  request.event = true;
   request.path = "/apis/events.k8s.io/v1";
   discovery_ = client_.Send(std::move(request), [this](const ApiResponse& response) {
     discovery_ = 0;

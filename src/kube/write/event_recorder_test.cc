@@ -80,6 +80,7 @@ TEST_F(EventRecorderTest, AnEventIsByteForByteClientGos) {
   recorder.Record(event);
   EXPECT_EQ(LastLine(), "POST /apis/events.k8s.io/v1/namespaces/default/events");
   EXPECT_EQ(client_.Last().request.content_type, kProtobuf);
+  for (size_t i = 0; i < client_.Size(); ++i) EXPECT_TRUE(client_.At(i).request.event);
   EXPECT_EQ(
       Hex(LastBody()),
       "6b3873000a190a106576656e74732e6b38732e696f2f763112054576656e7412f7010a2a0a136f6b2e313865"

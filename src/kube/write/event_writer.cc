@@ -51,6 +51,7 @@ void EventWriter::Send(Key key) {
   Waiting& waiting = waiting_[key];
   const EventWrite& write = waiting.write;
   ApiRequest request;
+  request.event = true;
   request.path = write.collection;
   if (write.patch.empty() || waiting.create) {
     request.method = "POST";

@@ -9,6 +9,7 @@
 #include "cluster/object_store.h"
 #include "framework/diagnosis.h"
 #include "framework/post_filter.h"
+#include "plugins/default_preemption/dry_run.h"
 
 namespace berth::plugins::default_preemption {
 namespace {
@@ -60,7 +61,7 @@ class Preemption : public ::testing::Test {
     pod.spec.priority = priority;
     pod.spec.node_name = node;
     if (never) pod.spec.preemption_policy.emplace("Never");
-    pod.status.start_time = *api::Time::Parse(started);
+    if (!started.empty()) pod.status.start_time = *api::Time::Parse(started);
     return cluster_.AddPod(pod);
   }
 
@@ -113,6 +114,20 @@ TEST_F(Preemption, SparesThePodsThatRanLongest) {
   framework::PostFilterResult result;
   ASSERT_TRUE(PostFilter(AddPod("new", 10), &result).Ok());
   EXPECT_THAT(Names(result.victims), ElementsAre("young"));
+}
+
+// Recorded from kube-scheduler: of pods that have not started it spares the last.
+TEST_F(Preemption, PodsThatHaveNotStartedAreSparedFromTheLastOn) {
+  AddNode("a", 7);
+  AddPod("low", 1, "a", "");
+  AddPod("v0", 2, "a", "");
+  AddPod("v1", 2, "a", "");
+  AddPod("runs", 2, "a", "2025-01-03T00:00:00Z");
+  AddPod("v2", 2, "a", "");
+  AddPod("v3", 2, "a", "");
+  std::vector<PodId> pods = cluster_.Record(cluster_.FindNode("a")).pods;
+  SortByImportance(cluster_, pods);
+  EXPECT_THAT(Names(pods), ElementsAre("runs", "v3", "v2", "v1", "v0", "low"));
 }
 
 TEST_F(Preemption, SparesPodsWhoseBudgetIsUsedUp) {

@@ -15,6 +15,26 @@ bool MoreImportant(const cluster::Pod& a, const cluster::Pod& b) {
   return a.start_time < b.start_time;
 }
 
+// Of two pods that have not started kube-scheduler takes the one it asks about first for the older
+// one, so that its sorting turns such pods around.
+void SortByImportance(const cluster::Cluster& cluster, std::vector<PodId>& pods) {
+  std::stable_sort(pods.begin(), pods.end(), [&](PodId a, PodId b) {
+    return MoreImportant(cluster.GetPod(a), cluster.GetPod(b));
+  });
+  const auto priority = [&](PodId id) { return cluster.GetPod(id).shape->priority; };
+  const auto waits = [&](PodId id) { return cluster.GetPod(id).start_time.IsZero(); };
+  for (auto from = pods.begin(); from != pods.end();) {
+    if (!waits(*from)) {
+      ++from;
+      continue;
+    }
+    const auto to = std::find_if(
+        from, pods.end(), [&](PodId id) { return !waits(id) || priority(id) != priority(*from); });
+    std::reverse(from, to);
+    from = to;
+  }
+}
+
 bool DryRun::SelectVictims(cluster::NodeIndex node, Candidate* candidate, NoCandidate* why) {
   node_ = node;
   failed_ = false;
@@ -45,10 +65,7 @@ bool DryRun::Select(Candidate* candidate, NoCandidate* why) {
     why->verdict = cycle_.verdicts()[node_];
     return false;
   }
-  const auto more_important = [&](PodId a, PodId b) {
-    return MoreImportant(cluster_.GetPod(a), cluster_.GetPod(b));
-  };
-  std::stable_sort(potential_.begin(), potential_.end(), more_important);
+  SortByImportance(cluster_, potential_);
   std::vector<PodId> violating;
   std::vector<PodId> others;
   budgets_.Split(cluster_, potential_, &violating, &others);
@@ -68,7 +85,7 @@ bool DryRun::Select(Candidate* candidate, NoCandidate* why) {
     return false;
   }
   if (!violating.empty() && !others.empty()) {
-    std::stable_sort(candidate->victims.begin(), candidate->victims.end(), more_important);
+    SortByImportance(cluster_, candidate->victims);
   }
   return true;
 }

@@ -60,12 +60,12 @@ class Known : public ::testing::Test {
     return cluster_.AddPod(Made(name, priority, node));
   }
   static api::Pod Made(const std::string& name, int32_t priority, const std::string& node,
-                       int64_t started = 0) {
+                       int64_t started = 10) {
     api::Pod pod = MakePod("x").Priority(priority);
     pod.metadata.name = name;
     pod.metadata.uid = name;
     pod.spec.node_name = node;
-    if (started > 0) pod.status.start_time = api::Time::FromUnixNano(started * 1'000'000'000);
+    pod.status.start_time = api::Time::FromUnixNano(started * 1'000'000'000);
     return pod;
   }
 

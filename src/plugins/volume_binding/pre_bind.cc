@@ -91,7 +91,9 @@ class Task final : public framework::PreBindTask {
   PreBindStep Wait(const cluster::Cluster& cluster, const api::Time& now) {
     const bool first = !waiting_since_;
     if (first) waiting_since_ = now;
-    const bool pod_exists = cluster.FindPod(pod_uid_) != cluster::kNoPod;
+    // While a pod is being bound, nothing that happens to it is taken up but its end.
+    const cluster::PodId pod = cluster.FindPod(pod_uid_);
+    const bool pod_exists = pod != cluster::kNoPod && !cluster.GetPod(pod).terminating;
     const BindProgress progress = CheckBindings(cluster, volumes_, pod_name_, pod_exists);
     if (progress.step == BindProgress::Step::kDone) {
       plugin_.Release(pod_uid_);

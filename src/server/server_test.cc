@@ -354,6 +354,8 @@ TEST_F(ServerTest, MistakesAreToldInGosWords) {
   options.serving.cert_file = "missing.crt";
   options.serving.key_file = "missing.key";
   EXPECT_EQ(Server::Make(options).error().Message(), "open missing.crt: no such file or directory");
+  options.serving.key_file.clear();
+  EXPECT_EQ(Server::Make(options).error().Message(), "missing filename for serving cert");
   options.serving.cert_file = Write("bad.crt", "x");
   options.serving.key_file = Write("bad.key", "x");
   EXPECT_EQ(Server::Make(options).error().Message(),

@@ -36,7 +36,8 @@ Result<std::unique_ptr<kube::ApiClient>> ReviewClient(const std::string& kubecon
   }
   const auto failed = [&](const Error& error) {
     const std::string where = fmt::format("failed to get delegated {} kubeconfig", purpose);
-    return Fail(error.In(where).In(where));
+    // kube-scheduler says it twice, of tokens only.
+    return Fail(purpose == "authentication" ? error.In(where).In(where) : error.In(where));
   };
   auto config = kube::LoadClientConfig(kubeconfig, "");
   if (!config) return failed(config.error());

@@ -582,6 +582,18 @@ TEST_F(RestClientTest, NewCertificatesGoToTheHttpClient) {
   EXPECT_EQ(http_.Last().Get("authorization"), "");
 }
 
+TEST_F(RestClientTest, ARateNeedsABurst) {
+  options_.qps = 5;
+  options_.burst = -1;
+  auto credentials = Credentials::Make(loop_, config_);
+  EXPECT_EQ(MakeRestClientOver(loop_, std::make_unique<FakeHttpClient>(http_), config_,
+                               *credentials, options_)
+                .error()
+                .Message(),
+            "burst is required to be greater than 0 when RateLimiter is not set and QPS is set to "
+            "greater than 0");
+}
+
 TEST_F(RestClientTest, AServerThatIsNone) {
   config_.server = "ftp://h";
   auto credentials = Credentials::Make(loop_, config_);

@@ -204,7 +204,9 @@ class Delegated final : public DelegatedAuth {
     }
     if (!options_.request_header.client_ca_file.empty()) {
       auto pem = ReadFile(options_.request_header.client_ca_file);
-      if (!pem) return Fail("unable to load requestheader CA provider: " + pem.error().Message());
+      if (!pem)
+        return Fail("unable to create request header authentication config: " +
+                    pem.error().Message());
       trust_.request_header_ca_pem = std::move(*pem);
     }
     return {};

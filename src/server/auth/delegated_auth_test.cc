@@ -344,3 +344,10 @@ TEST(Refusal, BodiesAsRecorded) {
 
 }  // namespace
 }  // namespace berth::server
+TEST_F(DelegatedAuthTest, FilesThatAreMissingAreNamed) {
+  options_.request_header.client_ca_file = "missing";
+  EXPECT_EQ(DelegatedAuth::Make(options_, nullptr).error().Message(),
+            "unable to create request header authentication config: open missing: no such file or "
+            "directory");
+}
+

@@ -220,8 +220,8 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
   };
   endpoints.pod_resources = [this](auto done) {
     if (elector_ != nullptr && !leading_) return done(nullptr);
-    host_->Do([done = std::move(done)](berth::scheduler::Engine& engine) {
-      done(server::CollectPodResources(engine.GetCluster()));
+    host_->Do([this, done = std::move(done)](berth::scheduler::Engine& engine) {
+      done(server::CollectPodResources(engine.GetCluster(), host_->Others()));
     });
   };
   explain_.Attach(Explaining());

@@ -82,10 +82,16 @@ server::RequestHeaderOptions HeaderOptions(const AuthenticationOptions& from) {
   return to;
 }
 
+// "1.34.10" of "v1.34.10".
+std::string BinaryVersion(const std::string& version) {
+  return version.starts_with('v') ? version.substr(1) : version;
+}
+
 server::ComponentInfo Component(const SchedulerOptions& options) {
   server::ComponentInfo info;
   info.git_version = options.version;
   info.git_commit = "berth";
+  info.binary_version = BinaryVersion(options.version);
   info.compiler = "gcc";
   info.compiler_version = __VERSION__;
   for (const auto& gate : options.gates.All()) {
@@ -112,6 +118,7 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server.endpoints.statusz = options.gates.Enabled("ComponentStatusz");
   server.endpoints.flagz = options.gates.Enabled("ComponentFlagz");
   server.endpoints.flags = options.flags;
+  server.endpoints.binary_version = BinaryVersion(options.version);
   server.endpoints.metrics = &serving->registry_;
   serving->explains_in_events_ = options.explain_events;
   if (options.dashboard) server.endpoints.mounts.push_back(server::DashboardMount());

@@ -219,7 +219,6 @@ void AppendHead(std::string& out, std::string_view name, std::string_view help,
 // The help text as Kubernetes prints it: "[ALPHA] help".
 std::string AnnotatedHelp(Stability stability, std::string_view help);
 
-inline constexpr std::string_view kMetricsContentType =
-    "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 }  // namespace berth::server

@@ -140,6 +140,7 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
   leader_ = std::make_unique<server::LeaderMetrics>(registry_,
                                                     options.config.leader_election.resource_name);
   server::AddProcessMetrics(registry_);
+  server::AddRegistryMetrics(registry_);
   server::AddComponentMetrics(registry_, Component(options));
 }
 

@@ -191,6 +191,10 @@ class Registry {
   // Called at the start of every WriteText, on its thread, to bring values up to date.
   void OnCollect(std::function<void()> collect);
 
+  // How many families there are of a stability; how many are not printed.
+  size_t Families(Stability stability);
+  size_t DisabledFamilies();
+
   // All families that have series, sorted by name, in the text format 0.0.4.
   std::string WriteText();
   // What DELETE /metrics does.

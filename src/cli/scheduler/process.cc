@@ -122,6 +122,7 @@ class RunningProcess final : public Process {
     if (!served) return Fail(served.error());
     if (!DelaysCache()) host_->Start();
     if (!options_.config_file.empty()) MakeReloader();
+    if (!plugins_.extra.empty()) loop_->Post([this] { WatchPlugins(); });
     if (elector_) {
       loop_->Post([this] { DelaysCache() ? elector_->Start() : ElectWhenSynced(); });
     } else {
@@ -215,6 +216,11 @@ class RunningProcess final : public Process {
         plugins_.Resolve(), reload_,
         [this](const config::KubeSchedulerConfiguration& taken) { serving_->SetConfig(taken); });
     loop_->Post([this] { reloader_->Start(); });
+  }
+
+  void WatchPlugins() {
+    plugins_.reports->LookForHanging(std::chrono::steady_clock::now());
+    loop_->After(std::chrono::seconds(1), [this] { WatchPlugins(); });
   }
 
   // SIGHUP.

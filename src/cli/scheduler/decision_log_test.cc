@@ -16,6 +16,7 @@ namespace {
 
 using cluster::MakeNode;
 using cluster::MakePod;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -94,7 +95,8 @@ TEST_F(DecisionLogTest, StepsAndQueuesComeWithMoreVerbosity) {
   const std::string text = Run(5);
   for (const char* part : {"\"Add event for unscheduled pod\" pod=\"ns/good\"\n",
                            "\"Attempting to schedule pod\" pod=\"ns/good\"\n",
-                           "\"Attempting to bind pod to node\" pod=\"ns/good\" node=\"n",
+                           "\"Attempting to bind pod to node\" "
+                           "logger=\"Bind.DefaultBinder\" pod=\"ns/good\" node=\"n",
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/good\" "
                            "event=\"UnschedulablePodAdd\" queue=\"Active\"\n",
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/bad\" "
@@ -102,9 +104,11 @@ TEST_F(DecisionLogTest, StepsAndQueuesComeWithMoreVerbosity) {
                            "schedulingCycle=2 hint=0 unschedulable plugins={\"NodeAffinity\":{}}\n",
                            "\"Add event for node\" node=\"n1\"\n",
                            "\"Added node to NodeTree\" node=\"n1\" zone=\"\"\n",
-                           "\"Preemption will not help schedule pod on any node\" pod=\"ns/bad\"\n",
+                           "\"Preemption will not help schedule pod on any node\" "
+                           "logger=\"PostFilter.DefaultPreemption\" pod=\"ns/bad\"\n",
                            "\"No preemption candidate is found; preemption is not helpful for "
-                           "scheduling\" pod=\"ns/bad\"\n",
+                           "scheduling\" logger=\"PostFilter.DefaultPreemption\" "
+                           "pod=\"ns/bad\"\n",
                            "\"Status after running PostFilter plugins for pod\" pod=\"ns/bad\"",
                            "\"Updating pod condition and nominated node name\" pod=\"ns/bad\" "
                            "conditionType=\"PodScheduled\" conditionStatus=\"False\" "
@@ -168,7 +172,8 @@ TEST_F(DecisionLogTest, AVerbosityThatChangesIsFollowed) {
   const std::string text = Text();
   for (const char* part : {"\"Add event for unscheduled pod\" pod=\"ns/loud\"\n",
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/loud\"",
-                           "\"Attempting to bind pod to node\" pod=\"ns/loud\"",
+                           "\"Attempting to bind pod to node\" logger=\"Bind.DefaultBinder\" "
+                           "pod=\"ns/loud\"",
                            "\"Successfully bound pod to node\" pod=\"ns/loud\""}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
@@ -220,9 +225,14 @@ TEST_F(DecisionLogTest, JsonHasObjects) {
 TEST_F(DecisionLogTest, ALongCycleIsThereWithItsStepsAtAnyVerbosity) {
   g_step_ns = 120'000'000;
   const std::string text = Run(0);
-  EXPECT_THAT(text, HasSubstr("\"Scheduling\" namespace:ns,name:good (total time: 120ms):"));
-  EXPECT_THAT(text, HasSubstr("---\"Computing predicates done\""));
-  EXPECT_THAT(text, HasSubstr("---\"Prioritizing done\""));
+  // As kube-scheduler's, to the letter: there are tools that read these.
+  EXPECT_THAT(text, ContainsRegex("Trace\\[[0-9]+\\]: \"Scheduling\" namespace:ns,name:good "
+                                  "\\([0-9][0-9]-[A-Z][a-z][a-z]-20[0-9][0-9] [0-9:]+\\.[0-9]+\\) "
+                                  "\\(total time: 120ms\\):\n"));
+  EXPECT_THAT(text, ContainsRegex("\nTrace\\[[0-9]+\\]: ---\"Computing predicates done\" [0-9]+ms "
+                                  "\\([0-9:]+\\.[0-9]+\\)\n"));
+  EXPECT_THAT(text, ContainsRegex("\nTrace\\[[0-9]+\\]: ---\"Prioritizing done\" [0-9]+ms "));
+  EXPECT_THAT(text, ContainsRegex("\nTrace\\[[0-9]+\\]: \\[120ms\\] \\[120ms\\] END\n"));
 }
 
 }  // namespace

@@ -238,6 +238,7 @@ class RunningProcess final : public Process {
   // A standby that does not know the cluster would be a bad leader.
   void ElectWhenSynced() {
     if (host_->Synced()) {
+      log::Info(3, "Handlers synced");
       elector_->Start();
     } else {
       loop_->After(std::chrono::milliseconds(20), [this] { ElectWhenSynced(); });
@@ -248,6 +249,7 @@ class RunningProcess final : public Process {
   Result<int> Terminate() {
     serving_->ShuttingDown();
     host_->Stop();
+    log::Info(2, "Scheduling queue is closed");
     if (elector_) Release();
     serving_->Stop();
     StopLoop();

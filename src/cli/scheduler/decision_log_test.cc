@@ -209,6 +209,54 @@ TEST_F(DecisionLogTest, APreemptionIsThereFromItsTargetToItsEnd) {
   EXPECT_THAT(text, Not(HasSubstr("No preemption candidate")));
 }
 
+TEST_F(DecisionLogTest, PluginsThatFailAreNamedAtAnyVerbosity) {
+  Configure(0);
+  berth::scheduler::PodRef pod;
+  pod.namespace_ = "ns";
+  pod.name = "p";
+  decisions_.PluginFailed(pod, framework::Point::kFilter, "F", "", "");
+  EXPECT_EQ(Text(), "") << "the attempt's error names it";
+  decisions_.PluginFailed(pod, framework::Point::kReserve, "R", "n1", "no");
+  decisions_.PluginFailed(pod, framework::Point::kPreBind, "P", "n1", "no");
+  decisions_.PluginFailed(pod, framework::Point::kBind, "B", "n1", "no");
+  const std::string text = Text();
+  for (const char* part :
+       {"\"Plugin failed\" err=\"no\" plugin=\"R\" pod=\"ns/p\"\n",
+        "\"Plugin failed\" err=\"no\" plugin=\"P\" pod=\"ns/p\" node=\"n1\"\n",
+        "\"Plugin Failed\" err=\"no\" plugin=\"B\" pod=\"ns/p\" node=\"n1\"\n"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST_F(DecisionLogTest, WhyAPodIsHeldBackIsThereAtFour) {
+  Configure(4);
+  auto engine = MakeEngine();
+  api::Pod pod = MakePod("gated");
+  pod.spec.scheduling_gates.push_back({"g"});
+  engine->Upsert(pod);
+  EXPECT_THAT(Text(), HasSubstr("\"Status after running PreEnqueue plugin\" pod=\"ns/gated\" "
+                                "plugin=\"SchedulingGates\" status=\"waiting for scheduling "
+                                "gates: [g]\"\n"));
+}
+
+TEST_F(DecisionLogTest, APodThatPreFilterRejectsIsThereAtFive) {
+  Configure(5);
+  auto engine = MakeEngine();
+  engine->Upsert(static_cast<api::Node>(MakeNode("n1")));
+  api::Pod pod = MakePod("p");
+  pod.spec.volumes.emplace_back();
+  pod.spec.volumes[0].name = "v";
+  pod.spec.volumes[0].persistent_volume_claim.emplace().claim_name = "missing";
+  engine->Upsert(pod);
+  while (engine->Step()) Answer(*engine);
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("\"Status after running PreFilter plugins for pod\" pod=\"ns/p\" "
+                              "status=\"persistentvolumeclaim \\\"missing\\\" not found\"\n"));
+  EXPECT_THAT(text, HasSubstr("\"Status after running PostFilter plugins for pod\" "
+                              "logger=\"UnhandledError\" pod=\"ns/p\" status=\"not found\"\n"));
+  EXPECT_THAT(text, HasSubstr("conditionReason=\"Unschedulable\"\n")) << "nothing is nominated";
+}
+
 TEST_F(DecisionLogTest, ScoresAreThereAtTen) {
   const std::string text = Run(10);
   EXPECT_THAT(text, HasSubstr("\"Plugin scored node for pod\" pod=\"ns/good\" "

@@ -292,7 +292,9 @@ Response Endpoints::Flagz(const Request& request) const {
   Response response;
   response.Set("Content-Type", std::string(kPlain));
   response.body = Header(options_.component, "flags") + "\n";
-  for (const auto& [name, value] : options_.flags) response.body += name + "=" + value + "\n";
+  for (const auto& [name, value] : options_.flags) {
+    response.body += fmt::format("{}={}\n", name, value);
+  }
   return response;
 }
 

@@ -44,6 +44,34 @@ void PluginReports::Logged(std::string_view plugin, const std::string& message) 
   say_(false, plugin, message);
 }
 
+void PluginReports::Entered(const void* call, std::string_view plugin, std::string_view point) {
+  const Clock::time_point now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  calls_[call] = {plugin, point, now};
+}
+
+void PluginReports::Left(const void* call) {
+  const std::lock_guard lock(mutex_);
+  calls_.erase(call);
+}
+
+void PluginReports::LookForHanging(Clock::time_point now) {
+  std::vector<std::pair<std::string, std::string>> hang;  // copies: a call may end meanwhile
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [id, call] : calls_) {
+      if (call.told || now - call.began < kHangs) continue;
+      call.told = true;
+      hang.emplace_back(call.plugin, call.point);
+    }
+  }
+  for (const auto& [plugin, point] : hang) {
+    Faulted({plugin, point, loader::Fault::Kind::kHang,
+             fmt::format("has not returned for {} s; no pod is scheduled until it does",
+                         kHangs.count())});
+  }
+}
+
 config::ResolveOptions Plugins::Resolve() const {
   config::ResolveOptions options;
   options.out_of_tree = berth::scheduler::OutOfTree(extra);

@@ -1,6 +1,7 @@
 // Plugins: those of --plugin-path, and what is told about them while they run.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,6 +25,8 @@ namespace berth::cli {
 class PluginReports final : public loader::PluginWatch {
  public:
   // Takes a line about `plugin`. Called from any thread.
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kHangs{5};
   using Say = std::function<void(bool is_fault, std::string_view plugin, const std::string& line)>;
   explicit PluginReports(Say say) : say_(std::move(say)) {}
 
@@ -32,12 +35,26 @@ class PluginReports final : public loader::PluginWatch {
 
   void Faulted(const loader::Fault& fault) override;
   void Logged(std::string_view plugin, const std::string& message) override;
+  void Entered(const void* call, std::string_view plugin, std::string_view point) override;
+  void Left(const void* call) override;
+
+  // Tells, once, of each call that has not returned for kHangs. A plugin that never returns cannot
+  // tell itself.
+  void LookForHanging(Clock::time_point now);
 
  private:
+  struct Call {
+    std::string_view plugin;
+    std::string_view point;
+    Clock::time_point began;
+    bool told = false;
+  };
+
   const Say say_;
   std::function<void(const loader::Fault&)> count_;
   std::mutex mutex_;
   std::map<std::tuple<std::string, std::string, loader::Fault::Kind>, uint64_t> seen_;
+  std::map<const void*, Call> calls_;  // under way
 };
 
 // Must outlive everything made from it.

@@ -14,6 +14,7 @@ namespace {
 using loader::Fault;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(PluginReportsTest, TellsOfTheFirstTheTenthAndTheHundredthAndCountsAll) {
   std::vector<std::string> lines;
@@ -33,6 +34,24 @@ TEST(PluginReportsTest, TellsOfTheFirstTheTenthAndTheHundredthAndCountsAll) {
                           "A: Filter: error: no 99 (100 times so far)",
                           "A: Filter: overrun: took long", "B: Filter: error: no", "B: hello"));
   EXPECT_EQ(counted, 122);
+}
+
+TEST(PluginReportsTest, ACallThatDoesNotReturnIsToldOfOnce) {
+  std::vector<std::string> lines;
+  PluginReports reports([&](bool, std::string_view plugin, const std::string& line) {
+    lines.push_back(std::string(plugin) + ": " + line);
+  });
+  const int hangs = 0, returns = 0;
+  reports.Entered(&hangs, "A", "Permit");
+  reports.Entered(&returns, "B", "Filter");
+  reports.Left(&returns);
+  const auto now = PluginReports::Clock::now();
+  reports.LookForHanging(now);
+  EXPECT_THAT(lines, IsEmpty()) << "not yet";
+  reports.LookForHanging(now + PluginReports::kHangs);
+  reports.LookForHanging(now + 2 * PluginReports::kHangs);
+  EXPECT_THAT(lines, ElementsAre("A: Permit: hang: has not returned for 5 s; no pod is scheduled "
+                                 "until it does"));
 }
 
 TEST(PluginsTest, ConfigurationsMayEnableWhatWasLoaded) {

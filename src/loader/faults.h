@@ -12,6 +12,7 @@ struct Fault {
     kError,     // the plugin failed or threw; it said so, or was caught
     kNonsense,  // it answered what nobody may answer
     kOverrun,   // it took longer than the budget of a call
+    kHang,      // it has not returned for so long that it may never
   };
   std::string_view plugin;
   std::string_view point;  // "Filter"
@@ -19,7 +20,7 @@ struct Fault {
   std::string message;
 };
 
-// "error", "nonsense", "overrun".
+// "error", "nonsense", "overrun", "hang".
 inline std::string_view KindName(Fault::Kind kind) {
   switch (kind) {
     case Fault::Kind::kError:
@@ -27,9 +28,11 @@ inline std::string_view KindName(Fault::Kind kind) {
     case Fault::Kind::kNonsense:
       return "nonsense";
     case Fault::Kind::kOverrun:
+      return "overrun";
+    case Fault::Kind::kHang:
       break;
   }
-  return "overrun";
+  return "hang";
 }
 
 // Called from any thread.
@@ -38,6 +41,10 @@ class PluginWatch {
   virtual ~PluginWatch() = default;
   virtual void Faulted(const Fault& fault) = 0;
   virtual void Logged(std::string_view plugin, const std::string& message) = 0;
+  // A call begins, and is over. `call` tells it from others; the names live as long as it does.
+  virtual void Entered(const void* /*call*/, std::string_view /*plugin*/,
+                       std::string_view /*point*/) {}
+  virtual void Left(const void* /*call*/) {}
 };
 
 }  // namespace berth::loader

@@ -159,8 +159,11 @@ class OutOfTreePlugin::State final : public PluginState {
 class OutOfTreePlugin::Stopwatch {
  public:
   Stopwatch(const OutOfTreePlugin& plugin, std::string_view point)
-      : plugin_(plugin), point_(point), start_(std::chrono::steady_clock::now()) {}
+      : plugin_(plugin), point_(point), start_(std::chrono::steady_clock::now()) {
+    plugin_.instance_.watch->Entered(this, plugin_.instance_.name, point_);
+  }
   ~Stopwatch() {
+    plugin_.instance_.watch->Left(this);
     const auto took = std::chrono::steady_clock::now() - start_;
     if (took <= plugin_.budget_) return;
     const auto ms = [](std::chrono::nanoseconds ns) {

@@ -254,6 +254,10 @@ void Line::JsonHead(const Head& head, std::string_view message) {
   out_.append("{\"ts\":");
   // Milliseconds with a fraction, as a double has it.
   Number(static_cast<double>(head.time.seconds * 1'000'000'000 + head.time.nanoseconds) / 1e6);
+  if (!head.logger.empty()) {
+    out_.append(",\"logger\":");
+    JsonQuote(head.logger);
+  }
   out_.append(",\"caller\":\"");
   out_.append(BaseName(head.file, true));
   out_.push_back(':');

@@ -23,6 +23,7 @@ struct Head {
   int pid = 0;
   std::string_view file = {};  // path of the source
   uint32_t line = 0;
+  std::string_view logger = {};  // in JSON; text has it as a field
 };
 
 class Line {
@@ -33,7 +34,7 @@ class Line {
   void TextHead(const Head& head);
   // key=value with a space in front.
   void TextField(const Field& field);
-  // {"ts":…,"caller":"log/line.cc:12","msg":…
+  // {"ts":…,"logger":"PostFilter.DefaultPreemption","caller":"log/line.cc:12","msg":…
   void JsonHead(const Head& head, std::string_view message);
   // ,"key":value
   void JsonField(const Field& field);

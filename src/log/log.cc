@@ -73,11 +73,12 @@ void Emit(std::string& line, char severity) {
 }
 
 // `level` below 0: an error, which has none.
-void Structured(char severity, int level, std::string_view error, std::string_view message,
-                Fields fields, const Where& where) {
+void Structured(char severity, int level, std::string_view error, Logger logger,
+                std::string_view message, Fields fields, const Where& where) {
   std::string& buffer = Buffer();
   Line line(buffer);
-  const Head head = MakeHead(severity, where);
+  Head head = MakeHead(severity, where);
+  head.logger = logger.name;
   if (Global().json) {
     line.JsonHead(head, message);
     if (level >= 0) line.JsonField({"v", level});
@@ -88,6 +89,7 @@ void Structured(char severity, int level, std::string_view error, std::string_vi
     line.TextHead(head);
     line.Quote(message);
     if (!error.empty()) line.TextField({"err", error});
+    if (!logger.name.empty()) line.TextField({"logger", logger.name});
     for (const Field& field : fields) line.TextField(field);
   }
   Emit(buffer, severity);
@@ -140,11 +142,21 @@ bool internal::Prints(int level, const Where& where) {
 }
 
 void Info(int level, std::string_view message, Fields fields, Where where) {
-  if (V(level, where)) Structured('I', level, {}, message, fields, where);
+  if (V(level, where)) Structured('I', level, {}, {}, message, fields, where);
+}
+
+void Info(int level, Logger logger, std::string_view message, Fields fields, Where where) {
+  if (!V(level, where)) return;
+  Structured('I', level, {}, V(4, where) ? logger : Logger{}, message, fields, where);
 }
 
 void Error(std::string_view error, std::string_view message, Fields fields, Where where) {
-  Structured('E', -1, error, message, fields, where);
+  Structured('E', -1, error, {}, message, fields, where);
+}
+
+void Error(std::string_view error, Logger logger, std::string_view message, Fields fields,
+           Where where) {
+  Structured('E', -1, error, logger, message, fields, where);
 }
 
 void WarningLine(std::string_view line, Where where) { Bare('W', 0, line, where); }

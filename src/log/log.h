@@ -85,10 +85,20 @@ inline bool V(int level, Where where = Where::Here()) {
          internal::Prints(level, where);
 }
 
+// Who speaks, when it is not the program as such: "PostFilter.DefaultPreemption".
+struct Logger {
+  std::string_view name;
+};
+
 // Structured: the message is quoted, fields follow.
 void Info(int level, std::string_view message, Fields fields = {}, Where where = Where::Here());
+// As kube-scheduler's plugins do: the line names its logger from -v=4 on.
+void Info(int level, Logger logger, std::string_view message, Fields fields = {},
+          Where where = Where::Here());
 // `error` becomes the field err; leave it empty for none.
 void Error(std::string_view error, std::string_view message, Fields fields = {},
+           Where where = Where::Here());
+void Error(std::string_view error, Logger logger, std::string_view message, Fields fields = {},
            Where where = Where::Here());
 // A bare line, as klog's Warningf and Infof print.
 void WarningLine(std::string_view line, Where where = Where::Here());

@@ -331,5 +331,22 @@ TEST(BaseNameTest, Parts) {
   EXPECT_EQ(BaseName("/c.cc", true), "/c.cc");
 }
 
+TEST_F(LogTest, WhoSpeaksIsNamedFromFourOn) {
+  const Logger logger{"Bind.DefaultBinder"};
+  Use({.verbosity = 3});
+  Info(3, logger, "m", {{"k", "v"}});
+  EXPECT_EQ(Body(), "\"m\" k=\"v\"");
+  Use({.verbosity = 4, .json = true});
+  Info(3, logger, "m", {{"k", "v"}});
+  EXPECT_THAT(Written(), ContainsRegex("\\{\"ts\":[0-9.]+,\"logger\":\"Bind.DefaultBinder\","
+                                       "\"caller\":\"log/log_test.cc:[0-9]+\",\"msg\":\"m\","
+                                       "\"v\":3,\"k\":\"v\"\\}\n$"));
+}
+
+TEST_F(LogTest, AnErrorNamesWhoSpeaksAtAnyVerbosity) {
+  Error("e", Logger{"UnhandledError"}, "m", {{"k", "v"}});
+  EXPECT_EQ(Body(), "\"m\" err=\"e\" logger=\"UnhandledError\" k=\"v\"");
+}
+
 }  // namespace
 }  // namespace berth::log

@@ -98,7 +98,7 @@ bool Engine::Impl::Less(const queue::QueuedPod& a, const queue::QueuedPod& b) co
 queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const {
   const bool timed =
       observer_ != nullptr && IsDue(wants_->skip_pre_enqueues) && observer_->PreEnqueueBegan();
-  const queue::Gate gate = AskPreEnqueue(pod, first);
+  const queue::Gate gate = AskPreEnqueue(pod, first, timed);
   if (timed) {
     using framework::Code;
     const Code code = gate.plugin == queue::kNoPlugin ? Code::kSuccess
@@ -109,11 +109,16 @@ queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginI
   return gate;
 }
 
-queue::Gate Engine::Impl::AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const {
+queue::Gate Engine::Impl::AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first,
+                                        bool timed) const {
   const auto& plugins = runtimes_[pod.profile].profile->pre_enqueue;
   const auto ask = [&](const framework::Served<framework::PreEnqueuePlugin>& served) {
     const framework::Status status = served.plugin->PreEnqueue(cluster_, cluster_.GetPod(pod.pod));
+    if (timed) observer_->PreEnqueueAsked(served.plugin->Name(), status.code());
     if (status.Ok()) return queue::Gate{};
+    if (observer_ != nullptr && wants_->queues) {
+      observer_->Gated(cluster_.GetPod(pod.pod), served.plugin->Name(), status);
+    }
     return queue::Gate{served.index, status.code() == framework::Code::kPending};
   };
   for (const auto& served : plugins) {

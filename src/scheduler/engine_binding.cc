@@ -53,6 +53,7 @@ void Engine::Impl::ProceedBinding(Binding& binding) {
   PermitOver(binding, framework::Code::kSuccess);
   binding.stage = Binding::Stage::kPreBind;
   PointBegan(binding, framework::Point::kPreBind);
+  if (binding.watched) TellIdlePreBinds(binding);
   NextPreBind(binding);
 }
 
@@ -68,12 +69,28 @@ void Engine::Impl::PointBegan(const Binding& binding, framework::Point point) {
   if (binding.watched) observer_->BindingPointBegan(binding.ref, point);
 }
 
-void Engine::Impl::PointEnded(const Binding& binding, framework::Point point, uint8_t plugin,
-                              framework::Code code) {
+void Engine::Impl::PluginEnded(const Binding& binding, framework::Point point, uint8_t plugin,
+                               framework::Code code) {
   if (!binding.watched) return;
   const framework::Profile& profile = *runtimes_[binding.profile].profile;
-  const bool known = plugin < profile.Plugins().size();
-  observer_->BindingPointEnded(binding.ref, point, known ? profile.At(plugin).Name() : "", code);
+  if (plugin >= profile.Plugins().size()) return;
+  observer_->BindingPluginEnded(binding.ref, point, profile.At(plugin).Name(), code);
+}
+
+void Engine::Impl::PointEnded(const Binding& binding, framework::Point point,
+                              framework::Code code) {
+  if (binding.watched) observer_->BindingPointEnded(binding.ref, point, code);
+}
+
+// Plugins that have nothing to do for this pod are done with it at once.
+void Engine::Impl::TellIdlePreBinds(const Binding& binding) {
+  for (const auto& served : runtimes_[binding.profile].profile->pre_bind) {
+    const bool works =
+        std::any_of(binding.tasks.begin(), binding.tasks.end(),
+                    [&](const Binding::Task& task) { return task.plugin == served.index; });
+    if (works) continue;
+    PluginEnded(binding, framework::Point::kPreBind, served.index, framework::Code::kSuccess);
+  }
 }
 
 bool Engine::Impl::Allow(std::string_view pod_uid, std::string_view plugin) {
@@ -160,6 +177,7 @@ void Engine::Impl::NextPreBind(Binding& binding) {
     }
     switch (step.kind) {
       case PreBindStep::Kind::kDone:
+        PluginEnded(binding, framework::Point::kPreBind, task.plugin, framework::Code::kSuccess);
         ++binding.task;
         continue;
       case PreBindStep::Kind::kWait:
@@ -168,9 +186,11 @@ void Engine::Impl::NextPreBind(Binding& binding) {
       case PreBindStep::Kind::kFail: {
         const std::string_view plugin = runtimes_[binding.profile].profile->At(task.plugin).Name();
         const bool rejected = framework::IsRejected(step.failure.code());
-        PointEnded(binding, framework::Point::kPreBind, task.plugin, step.failure.code());
+        PluginEnded(binding, framework::Point::kPreBind, task.plugin, step.failure.code());
+        PointEnded(binding, framework::Point::kPreBind, step.failure.code());
         if (observer_ != nullptr && !rejected) {
-          observer_->PluginFailed(framework::Point::kPreBind, plugin);
+          observer_->PluginFailed(binding.ref, framework::Point::kPreBind, plugin,
+                                  binding.node_name, step.failure.Message());
         }
         BindingFailed(binding, rejected,
                       rejected ? step.failure.Message()
@@ -254,7 +274,7 @@ void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
 
 void Engine::Impl::SendBind(Binding& binding) {
   binding.stage = Binding::Stage::kBind;
-  PointEnded(binding, framework::Point::kPreBind, queue::kNoPlugin, framework::Code::kSuccess);
+  PointEnded(binding, framework::Point::kPreBind, framework::Code::kSuccess);
   PointBegan(binding, framework::Point::kBind);
   BindNow(binding);
 }
@@ -349,7 +369,10 @@ void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
 // The API server has the binding; the watch will show it.
 void Engine::Impl::Bound(Binding& binding) {
   const framework::Profile& profile = *runtimes_[binding.profile].profile;
-  PointEnded(binding, framework::Point::kBind, binding.binder, framework::Code::kSuccess);
+  if (!binding.extender_binds) {
+    PluginEnded(binding, framework::Point::kBind, binding.binder, framework::Code::kSuccess);
+    PointEnded(binding, framework::Point::kBind, framework::Code::kSuccess);
+  }
   Record(binding.ref, std::nullopt, "Normal", "Scheduled", "Binding",
          fmt::format("Successfully assigned {}/{} to {}", binding.ref.namespace_, binding.ref.name,
                      binding.node_name),
@@ -359,8 +382,9 @@ void Engine::Impl::Bound(Binding& binding) {
   PointBegan(binding, framework::Point::kPostBind);
   for (const auto& [plugin, index] : profile.post_bind) {
     plugin->PostBind(cluster_, *binding.snapshot, binding.node);
+    PluginEnded(binding, framework::Point::kPostBind, index, framework::Code::kSuccess);
   }
-  PointEnded(binding, framework::Point::kPostBind, queue::kNoPlugin, framework::Code::kSuccess);
+  PointEnded(binding, framework::Point::kPostBind, framework::Code::kSuccess);
   if (binding.watched) LogBindingTimes(binding.ref, binding.record);
   if (observer_ != nullptr) {
     observer_->Bound(binding.ref, binding.node_name, binding.info, now_, binding.watched);
@@ -391,6 +415,16 @@ void Engine::Impl::ExpireAssumed(const std::string& uid) {
 
 // --- Failure
 
+// `message`: as the pod's event has it.
+void Engine::Impl::TellBindFailed(const Binding& failed, std::string_view message) {
+  const framework::Profile& profile = *runtimes_[failed.profile].profile;
+  if (observer_ == nullptr || failed.binder >= profile.Plugins().size()) return;
+  const std::string_view plugin = profile.At(failed.binder).Name();
+  const std::string prefix = fmt::format("running Bind plugin \"{}\": ", plugin);
+  if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+  observer_->PluginFailed(failed.ref, framework::Point::kBind, plugin, failed.node_name, message);
+}
+
 // Gives everything back, in reverse, and queues the pod again. `binding` is gone afterwards.
 void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string message,
                                  uint8_t plugin) {
@@ -399,8 +433,11 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
   bindings_.erase(it);
   const bool waited = failed->stage == Binding::Stage::kWaiting;
   PermitOver(*failed, framework::Code::kUnschedulable);
-  if (failed->stage == Binding::Stage::kBind || failed->stage == Binding::Stage::kConfirm) {
-    PointEnded(*failed, framework::Point::kBind, failed->binder, framework::Code::kError);
+  if (!failed->extender_binds &&
+      (failed->stage == Binding::Stage::kBind || failed->stage == Binding::Stage::kConfirm)) {
+    PluginEnded(*failed, framework::Point::kBind, failed->binder, framework::Code::kError);
+    PointEnded(*failed, framework::Point::kBind, framework::Code::kError);
+    TellBindFailed(*failed, message);
   }
 
   const cluster::Pod& as_assumed = *failed->snapshot;
@@ -415,8 +452,9 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
   PointBegan(*failed, framework::Point::kUnreserve);
   for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
     back->plugin->Unreserve(context, nullptr, failed->node);
+    PluginEnded(*failed, framework::Point::kUnreserve, back->index, framework::Code::kSuccess);
   }
-  PointEnded(*failed, framework::Point::kUnreserve, queue::kNoPlugin, framework::Code::kSuccess);
+  PointEnded(*failed, framework::Point::kUnreserve, framework::Code::kSuccess);
   failed->tasks.clear();
 
   const PodId id = failed->pod;

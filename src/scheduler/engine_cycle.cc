@@ -118,10 +118,13 @@ void Engine::Impl::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime)
 
 void Engine::Impl::ReportFilterErrors(const framework::Cycle& cycle) {
   if (observer_ == nullptr) return;
+  std::optional<PodRef> ref;
   decision_.diagnosis.rejected.ForEach([&](NodeIndex n) {
     const framework::Verdict& verdict = cycle.verdicts()[n];
     if (verdict.code != framework::Code::kError || verdict.plugin == framework::kNoPlugin) return;
-    observer_->PluginFailed(framework::Point::kFilter, cycle.profile().At(verdict.plugin).Name());
+    if (!ref) ref = RefOf(cycle.context().pod);
+    observer_->PluginFailed(*ref, framework::Point::kFilter,
+                            cycle.profile().At(verdict.plugin).Name(), "", "");
   });
 }
 
@@ -229,13 +232,19 @@ Status Engine::Impl::RunReserve(ProfileRuntime& runtime, NodeIndex node) {
     if (status.Ok()) continue;
     status.set_plugin(plugin->Name());
     point.End(status.code());
-    if (observer_ != nullptr && !framework::IsRejected(status.code())) {
-      observer_->PluginFailed(framework::Point::kReserve, plugin->Name());
-    }
+    TellFailed(cycle.context().pod, framework::Point::kReserve, node, status);
     return status;
   }
   point.End(framework::Code::kSuccess);
   return {};
+}
+
+// A plugin of the cycle has said no. An error is told to the observer.
+void Engine::Impl::TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
+                              const Status& status) {
+  if (observer_ == nullptr || framework::IsRejected(status.code())) return;
+  observer_->PluginFailed(RefOf(pod), point, status.plugin(), cluster_.NodeName(node),
+                          status.Message());
 }
 
 // What stands before the binding may take long: others are told where the pod is expected.
@@ -257,9 +266,14 @@ void Engine::Impl::Assume(PodId id, ProfileRuntime&, NodeIndex node) {
 
 Status Engine::Impl::RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding) {
   framework::Cycle& cycle = *runtime.cycle;
+  framework::CycleWatch* const watch = cycle.plugin_watch();
   for (const auto& [plugin, index] : runtime.profile->permit) {
     int64_t timeout_ns = 0;
+    if (watch != nullptr) watch->PluginBegan();
     Status status = plugin->Permit(cycle.context(), cycle.state(index), node, &timeout_ns);
+    if (watch != nullptr) {
+      watch->PluginEnded(framework::Point::kPermit, plugin->Name(), status.code());
+    }
     if (status.Ok()) continue;
     if (status.code() == framework::Code::kWait) {
       timeout_ns = std::clamp<int64_t>(timeout_ns, 0, kMaxPermitTimeoutNs);
@@ -267,6 +281,7 @@ Status Engine::Impl::RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding*
       continue;
     }
     status.set_plugin(plugin->Name());
+    TellFailed(cycle.context().pod, framework::Point::kPermit, node, status);
     return status;
   }
   return {};
@@ -278,8 +293,14 @@ void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, c
   framework::Cycle& cycle = *runtime.cycle;
   const auto& reserve = runtime.profile->reserve;
   framework::WatchedPoint unreserve(cycle.watch(), framework::Point::kUnreserve);
+  framework::CycleWatch* const watch = cycle.plugin_watch();
   for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
+    if (watch != nullptr) watch->PluginBegan();
     back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
+    if (watch != nullptr) {
+      watch->PluginEnded(framework::Point::kUnreserve, back->plugin->Name(),
+                         framework::Code::kSuccess);
+    }
   }
   unreserve.End(framework::Code::kSuccess);
   cluster_.Unplace(id);

@@ -192,7 +192,7 @@ class Engine::Impl final : public queue::QueueHost {
                const queue::Event& event) const override;
   int32_t Priority(PodId pod) const override { return cluster_.GetPod(pod).shape->priority; }
   std::string_view Uid(PodId pod) const override { return cluster_.GetPod(pod).uid; }
-  queue::Gate AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const;
+  queue::Gate AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first, bool timed) const;
   void Moved(const queue::QueuedPod& pod, queue::QueueName queue, std::string_view event,
              bool is_new) override;
 
@@ -278,8 +278,13 @@ class Engine::Impl final : public queue::QueueHost {
   void WakeBinding(Binding& binding);
   void PermitOver(Binding& binding, framework::Code code);
   void PointBegan(const Binding& binding, framework::Point point);
-  void PointEnded(const Binding& binding, framework::Point point, uint8_t plugin,
-                  framework::Code code);
+  void PluginEnded(const Binding& binding, framework::Point point, uint8_t plugin,
+                   framework::Code code);
+  void PointEnded(const Binding& binding, framework::Point point, framework::Code code);
+  void TellIdlePreBinds(const Binding& binding);
+  void TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
+                  const framework::Status& status);
+  void TellBindFailed(const Binding& failed, std::string_view message);
   void ExpireAssumed(const std::string& uid);
   bool Allow(std::string_view pod_uid, std::string_view plugin);
   bool Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message);

@@ -36,7 +36,7 @@ struct CycleInterest {
 struct ObserverWants {
   bool cycles = true;     // CyclePassedOver
   bool pods = true;       // PodChanged
-  bool queues = true;     // QueueIncoming
+  bool queues = true;     // QueueIncoming, Gated
   bool scheduled = true;  // Attempted of pods that got a node; without it, of cycles with points
   bool binds = true;      // BindBegan
   // How many of the next are passed over before the observer is asked by CycleBegan, EventBegan,
@@ -71,6 +71,8 @@ class EngineObserver : public framework::CycleWatch {
   virtual void QueueIncoming(const cluster::Pod&, queue::QueueName, std::string_view /*event*/,
                              const queue::QueuedPod& /*info*/,
                              const framework::Profile& /*profile*/) {}
+  // A plugin keeps the pod from being queued, and why. Told with `queues`.
+  virtual void Gated(const cluster::Pod&, std::string_view /*plugin*/, const framework::Status&) {}
   // A pod that is being deleted was taken from the queue, and is not tried.
   virtual void Skipped(const cluster::Pod&) {}
   // A scheduling cycle begins. `profile`: its name and number.
@@ -113,19 +115,22 @@ class EngineObserver : public framework::CycleWatch {
   // A pod waits for Permit; it no longer does.
   virtual void PermitWaits(const PodRef&) {}
   virtual void PermitWaited(framework::Code, int64_t /*waited_ns*/) {}
-  // A plugin failed with an error at Filter, Reserve or PreBind.
-  virtual void PluginFailed(framework::Point, std::string_view /*plugin*/) {}
+  // A plugin failed with an error at Filter, Reserve, Permit, PreBind or Bind. `node` is empty at
+  // Filter.
+  virtual void PluginFailed(const PodRef&, framework::Point, std::string_view /*plugin*/,
+                            std::string_view /*node*/, std::string_view /*error*/) {}
 
   // --- Told when CycleBegan asked for it
   // The algorithm is done; `cycle` has verdicts and scores. Before PostFilter.
   virtual void Decided(const cluster::Pod&, const Decision&, const framework::Cycle&) {}
   // A node was chosen, or none and PostFilter has run.
   virtual void AlgorithmEnded() {}
-  // PreBind, Bind, PostBind or Unreserve of a pod whose cycle is over. `plugin` is empty when it is
-  // about them all.
+  // PreBind, Bind, PostBind or Unreserve of a pod whose cycle is over.
   virtual void BindingPointBegan(const PodRef&, framework::Point) {}
-  virtual void BindingPointEnded(const PodRef&, framework::Point, std::string_view /*plugin*/,
-                                 framework::Code) {}
+  // One plugin of it, since the point began or the plugin before has answered.
+  virtual void BindingPluginEnded(const PodRef&, framework::Point, std::string_view /*plugin*/,
+                                  framework::Code) {}
+  virtual void BindingPointEnded(const PodRef&, framework::Point, framework::Code) {}
 
   // --- Asked when CycleBegan asked for points
   // How long those of the cycle that runs took so far, for the record of its decision. Null: nobody
@@ -143,6 +148,8 @@ class EngineObserver : public framework::CycleWatch {
   // be of its labels and of its taints. `event` is empty if it was of no interest.
   virtual void EventEnded(std::string_view /*event*/) {}
   virtual bool PreEnqueueBegan() { return false; }
+  // One plugin, since PreEnqueueBegan or the plugin before has answered.
+  virtual void PreEnqueueAsked(std::string_view /*plugin*/, framework::Code) {}
   virtual void PreEnqueueEnded(std::string_view /*profile*/, framework::Code) {}
 
   // --- Told by the engine's host

@@ -61,8 +61,11 @@ class Recorder final : public EngineObserver {
     points.push_back(fmt::format("decided, {} of {}{}", decision.feasible_count,
                                  decision.evaluated_nodes, decision.scored ? ", scored" : ""));
   }
-  void BindingPointEnded(const PodRef&, Point point, std::string_view plugin, Code code) override {
-    points.push_back(fmt::format("{} {} {}", PointName(point), plugin, CodeName(code)));
+  void BindingPluginEnded(const PodRef&, Point point, std::string_view plugin, Code code) override {
+    binding_plugins.push_back(fmt::format("{} {} {}", PointName(point), plugin, CodeName(code)));
+  }
+  void BindingPointEnded(const PodRef&, Point point, Code code) override {
+    points.push_back(fmt::format("{} {}", PointName(point), CodeName(code)));
   }
   void BindBegan(const PodRef&, std::string_view node) override {
     points.push_back(fmt::format("to be bound to {}", node));
@@ -81,12 +84,16 @@ class Recorder final : public EngineObserver {
     hints.push_back(fmt::format("{} {} {}", plugin, event, hint));
   }
   bool PreEnqueueBegan() override { return true; }
+  void PreEnqueueAsked(std::string_view plugin, Code code) override {
+    asked.push_back(fmt::format("{} {}", plugin, CodeName(code)));
+  }
   void PreEnqueueEnded(std::string_view, Code code) override {
     gates.push_back(std::string(CodeName(code)));
   }
 
   CycleInterest interest;
   std::vector<std::string> points, plugins, events, hints, gates, queued, pods, scheduled, slow;
+  std::vector<std::string> binding_plugins, asked;
 };
 
 class ObserverTest : public ::testing::Test {
@@ -119,13 +126,18 @@ TEST_F(ObserverTest, AWatchedCycleNamesItsPointsInOrder) {
   AddPod("p");
   ASSERT_TRUE(engine_->Step());
   Answer();
-  EXPECT_THAT(told_.points,
-              ElementsAre("cycle of default-scheduler", "PreFilter Success", "started over",
-                          "Filter Success", "PreScore Success", "Score Success",
-                          "decided, 2 of 2, scored", "algorithm", "Reserve Success",
-                          "Permit Success", "PreBind  Success", StartsWith("to be bound"),
-                          "Bind DefaultBinder Success", "PostBind  Success", "bound, watched"));
+  EXPECT_THAT(
+      told_.points,
+      ElementsAre("cycle of default-scheduler", "PreFilter Success", "started over",
+                  "Filter Success", "PreScore Success", "Score Success", "decided, 2 of 2, scored",
+                  "algorithm", "Reserve Success", "Permit Success", "PreBind Success",
+                  StartsWith("to be bound"), "Bind Success", "PostBind Success", "bound, watched"));
   EXPECT_THAT(told_.plugins, IsEmpty());
+  EXPECT_THAT(told_.binding_plugins,
+              ElementsAre("PreBind VolumeBinding Success", "PreBind DynamicResources Success",
+                          "Bind DefaultBinder Success"));
+  EXPECT_THAT(told_.asked, ElementsAre("SchedulingGates Success", "DynamicResources Success",
+                                       "DefaultPreemption Success"));
   EXPECT_THAT(told_.events, ElementsAre("NodeAdd", "NodeAdd", "UnschedulablePodAdd"));
   EXPECT_THAT(told_.gates, ElementsAre("Success"));
   EXPECT_THAT(told_.queued, ElementsAre("p active UnschedulablePodAdd"));
@@ -213,7 +225,7 @@ TEST_F(ObserverTest, ADecisionFromAClassHasTheSamePoints) {
   EXPECT_THAT(told_.points,
               ElementsAre("cycle of default-scheduler", "PreFilter Success", "PreScore Success",
                           "Filter Success", "Score Success", "algorithm", "Reserve Success",
-                          "Permit Success", "PreBind  Success", StartsWith("to be bound")));
+                          "Permit Success", "PreBind Success", StartsWith("to be bound")));
   // Both nodes for the first pod, both for the class, and the one that changed since.
   const auto& plugins = engine_->CycleOf(0).profile().Plugins();
   for (size_t i = 0; i < plugins.size(); ++i) {

@@ -1,16 +1,19 @@
 #include "server/server.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <ctime>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "api/time.h"
 #include "log/log.h"
 #include "server/auth/delegated_auth.h"
 #include "server/endpoints/endpoints.h"
@@ -101,6 +104,7 @@ class TlsServer final : public Server {
   struct Pending {
     Request request;
     Respond respond;
+    std::optional<std::chrono::steady_clock::time_point> began;  // it is to be logged
   };
 
   void WarnOfMissingClients() const {
@@ -159,6 +163,7 @@ class TlsServer final : public Server {
     Pending& pending = pending_[id];
     pending.request = std::move(request);
     pending.respond = std::move(respond);
+    if (log::V(3)) pending.began = std::chrono::steady_clock::now();
     const Mount* mount = FindMount(options_.endpoints.mounts, pending.request.path);
     if (mount != nullptr && mount->open) {
       Serve(id);
@@ -189,6 +194,10 @@ class TlsServer final : public Server {
     if (decision.kind == AuthDecision::Kind::kAllowed) {
       Serve(id);
     } else {
+      if (decision.kind == AuthDecision::Kind::kForbidden) {
+        log::Info(4, "Forbidden",
+                  {{"URI", it->second.request.target}, {"reason", decision.reason}});
+      }
       Answer(id, RefusalOf(decision, it->second.request));
     }
   }
@@ -210,10 +219,21 @@ class TlsServer final : public Server {
     const auto it = pending_.find(id);
     if (it == pending_.end()) return;
     const Respond respond = std::move(it->second.respond);
+    if (it->second.began) LogRequest(it->second, response.status);
     pending_.erase(it);
     if (response.Get("Cache-Control").empty()) response.Set("Cache-Control", "no-cache, private");
     response.Set("Date", HttpDate(std::time(nullptr)));
     respond(std::move(response));
+  }
+
+  static void LogRequest(const Pending& pending, int status) {
+    const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - *pending.began;
+    log::Info(3, "HTTP",
+              {{"verb", pending.request.method},
+               {"URI", pending.request.target},
+               {"latency", api::Duration{took.count()}.Format()},
+               {"userAgent", pending.request.Header("user-agent")},
+               {"resp", status}});
   }
 
   // The host's closures answer on threads of their own, late or never: come back here, and do not

@@ -1,6 +1,9 @@
 // The server over a real socket, with real TLS.
 #include "server/server.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,6 +12,7 @@
 #include <future>
 #include <thread>
 
+#include "log/log.h"
 #include "server/server_testing.h"
 
 namespace berth::server {
@@ -109,6 +113,25 @@ TEST_F(ServerTest, WithoutCredentialsEverythingElseIsForbidden) {
   const std::string got = client.Get("/metrics");
   EXPECT_THAT(got, StartsWith("HTTP/1.1 403 Forbidden\r\n"));
   EXPECT_THAT(got, HasSubstr("User \\\"system:anonymous\\\" cannot get path \\\"/metrics\\\""));
+}
+
+TEST_F(ServerTest, RequestsAreLoggedAtThreeAndRefusalsAtFour) {
+  const int fd = memfd_create("log", 0);
+  ASSERT_TRUE(log::Configure({.verbosity = 4, .fd = fd}));
+  Start();
+  Client client(server_->Port());
+  ASSERT_TRUE(client.Handshake());
+  client.Get("/healthz?verbose");
+  client.Get("/metrics");
+  server_->Stop();
+  ASSERT_TRUE(log::Configure({}));
+  std::string text(static_cast<size_t>(lseek(fd, 0, SEEK_END)), '\0');
+  EXPECT_EQ(pread(fd, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  close(fd);
+  EXPECT_THAT(text, HasSubstr("] \"HTTP\" verb=\"GET\" URI=\"/healthz?verbose\" latency=\""));
+  EXPECT_THAT(text, HasSubstr(" resp=200\n"));
+  EXPECT_THAT(text, HasSubstr("] \"Forbidden\" URI=\"/metrics\" reason=\"\"\n"));
+  EXPECT_THAT(text, HasSubstr(" resp=403\n"));
 }
 
 TEST_F(ServerTest, MetricsWhenAllowedRefreshedOnAnotherThreadAndZipped) {
@@ -354,6 +377,8 @@ TEST_F(ServerTest, MistakesAreToldInGosWords) {
   options.serving.cert_file = "missing.crt";
   options.serving.key_file = "missing.key";
   EXPECT_EQ(Server::Make(options).error().Message(), "open missing.crt: no such file or directory");
+  options.serving.key_file.clear();
+  EXPECT_EQ(Server::Make(options).error().Message(), "missing filename for serving cert");
   options.serving.cert_file = Write("bad.crt", "x");
   options.serving.key_file = Write("bad.key", "x");
   EXPECT_EQ(Server::Make(options).error().Message(),

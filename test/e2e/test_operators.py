@@ -148,6 +148,10 @@ COUNTED = [
     ("rest_client_response_size_bytes_count", {"verb": "POST"}),
     ("leader_election_master_status", {"name": "kube-scheduler"}),
     ("process_resident_memory_bytes", {}),
+    ("authentication_duration_seconds_count", {"result": "success"}),
+    ("authentication_token_cache_request_total", {"status": "miss"}),
+    ("authorization_duration_seconds_count", {"result": "allowed"}),
+    ("registered_metrics_total", {"stability_level": "STABLE"}),
 ] + [
     ("scheduler_framework_extension_point_duration_seconds_count", {"extension_point": point})
     for point in (
@@ -183,6 +187,24 @@ def test_one_cycle_in_ten_times_its_plugins(busy):
     """kube-scheduler throws dice for it; with 34 cycles it almost always has some."""
     found = samples(busy[2])
     assert total(found, "scheduler_plugin_execution_duration_seconds_count") > 0
+
+
+@pytest.mark.skipif(not IS_BERTH, reason="kube-scheduler throws dice for each cycle")
+@pytest.mark.parametrize(
+    "point, plugin",
+    [
+        ("PreEnqueue", "SchedulingGates"),
+        ("PreFilter", "NodeResourcesFit"),
+        ("Filter", "TaintToleration"),
+        ("Reserve", "VolumeBinding"),
+        ("PreBind", "VolumeBinding"),
+        ("PreBind", "DynamicResources"),
+        ("Bind", "DefaultBinder"),
+    ],
+)
+def test_plugins_are_timed_at_every_point(busy, point, plugin):
+    name = "scheduler_plugin_execution_duration_seconds_count"
+    assert total(samples(busy[2]), name, extension_point=point, plugin=plugin) > 0
 
 
 def test_every_metric_of_the_alerts_and_the_dashboard_is_scraped(busy):
@@ -247,18 +269,19 @@ def test_log_says_what_became_of_pods(busy):
         "nominatingMode=1",
     ):
         assert line in log, line
-    # kube-scheduler names the plugin's logger in some, from -v=4 on.
-    logger = r'"( logger="[^"]*")? '
+    # The plugin's logger is named in some, from -v=4 on.
+    preemption = r'" logger="PostFilter.DefaultPreemption" '
+    binder = r'" logger="Bind.DefaultBinder" '
     for line in (
         r'"No preemption candidate is found; preemption is not helpful for scheduling'
-        rf'{logger}pod="operators/big"',
-        rf'"the target node for the preemption is determined{logger}node="{bound[1]}" '
+        rf'{preemption}pod="operators/big"',
+        rf'"the target node for the preemption is determined{preemption}node="{bound[1]}" '
         r'pod="operators/high"',
-        rf'"Start the preemption asynchronously{logger}preemptor="operators/high" '
+        rf'"Start the preemption asynchronously" preemptor="operators/high" '
         rf'node="{bound[1]}" numVictims=1',
-        rf'"Async Preemption finished completely{logger}preemptor="operators/high" '
+        rf'"Async Preemption finished completely" preemptor="operators/high" '
         rf'node="{bound[1]}" result="success"',
-        rf'"Attempting to bind pod to node{logger}pod="operators/small-0" node="{bound[1]}"',
+        rf'"Attempting to bind pod to node{binder}pod="operators/small-0" node="{bound[1]}"',
         r'"Pod moved to an internal scheduling queue" pod="operators/big" '
         r'event="ScheduleAttemptFailure" queue="Unschedulable" schedulingCycle=\d+ hint=0 '
         r'unschedulable plugins=\{"NodeResourcesFit":\{\}(,"TaintToleration":\{\})?\}',

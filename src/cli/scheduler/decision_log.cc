@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "api/time.h"
 #include "log/log.h"
 
 namespace berth::cli::scheduler {
@@ -15,6 +17,10 @@ using berth::scheduler::Change;
 using berth::scheduler::Decision;
 using berth::scheduler::Outcome;
 
+constexpr log::Logger kPreemption{"PostFilter.DefaultPreemption"};
+constexpr log::Logger kBinder{"Bind.DefaultBinder"};
+constexpr log::Logger kUnhandled{"UnhandledError"};
+
 // Pods may vanish while they are bound, and nobody says so.
 constexpr size_t kMostDecided = 100'000;
 
@@ -22,6 +28,22 @@ int64_t CoarseNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+int64_t WallNs() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+// The local time by strftime's `format`, with milliseconds behind it.
+std::string TimeText(const char* format, int64_t ns) {
+  const std::time_t seconds = ns / 1'000'000'000;
+  std::tm parts{};
+  localtime_r(&seconds, &parts);
+  char text[32];
+  const size_t length = std::strftime(text, sizeof text, format, &parts);
+  return fmt::format("{}.{:03d}", std::string_view(text, length), ns / 1'000'000 % 1000);
 }
 
 log::ObjectName NameOf(const cluster::Pod& pod) { return {pod.namespace_(), pod.name}; }
@@ -165,6 +187,12 @@ void DecisionLog::LogMove(const Pod& pod, queue::QueueName queue, std::string_vi
   }
 }
 
+void DecisionLog::Gated(const Pod& pod, std::string_view plugin, const framework::Status& status) {
+  if (!log::V(4)) return;
+  log::Info(4, "Status after running PreEnqueue plugin",
+            {{"pod", NameOf(pod)}, {"plugin", plugin}, {"status", status.Message()}});
+}
+
 void DecisionLog::Skipped(const Pod& pod) {
   log::Info(3, "Skip schedule deleting pod", {{"pod", NameOf(pod)}});
 }
@@ -194,7 +222,13 @@ berth::scheduler::CycleInterest DecisionLog::LogAttempt(const Pod& pod) const {
 }
 
 void DecisionLog::Decided(const Pod& pod, const Decision& decision, const framework::Cycle& cycle) {
-  if (decision.outcome != Outcome::kScheduled) return;
+  if (decision.outcome != Outcome::kScheduled) {
+    const std::string& message = decision.diagnosis.pre_filter_message;
+    if (message.empty()) return;
+    log::Info(5, "Status after running PreFilter plugins for pod",
+              {{"pod", NameOf(pod)}, {"status", message}});
+    return;
+  }
   if (decided_.size() >= kMostDecided) decided_.clear();
   decided_[pod.uid] = {decision.evaluated_nodes, decision.feasible_count};
   if (decision.scored && log::V(10)) LogScores(pod, decision, cycle);
@@ -221,23 +255,31 @@ void DecisionLog::LogScores(const Pod& pod, const Decision& decision,
   });
 }
 
+// The lines of kube-scheduler's trace: when it began, its steps with when they ended, how long it
+// took.
 void DecisionLog::SlowCycle(const Pod& pod, int64_t took_ns, bool watched) {
-  constexpr double kMs = 1e-6;
-  std::string text =
-      fmt::format("Trace[{}]: \"Scheduling\" namespace:{},name:{} (total time: {}ms):", pod.uid,
-                  pod.namespace_(), pod.name, took_ns / 1'000'000);
+  constexpr int64_t kMs = 1'000'000;
+  const uint64_t number = (std::hash<std::string>{}(pod.uid) + wants().cycles_begun) & 0x7fffffff;
+  const std::string trace = fmt::format("Trace[{}]: ", number);
+  const int64_t began_ns = WallNs() - took_ns;
+  std::string text = fmt::format(
+      "{}\"Scheduling\" namespace:{},name:{} ({}) (total time: {}ms):", trace, pod.namespace_(),
+      pod.name, TimeText("%d-%b-%Y %H:%M:%S", began_ns), took_ns / kMs);
   // Each step of kube-scheduler's covers the points up to the one that ends it.
   int64_t step_ns = 0;
+  int64_t ended_ns = began_ns;
   const std::vector<server::SchedulerMetrics::Step> none;
   for (const auto& step : watched ? metrics_.Steps() : none) {
     step_ns += step.took_ns;
+    ended_ns += step.took_ns;
     const std::string_view name = StepOf(step.point);
     if (name.empty()) continue;
-    text += fmt::format("\nTrace[{}]: ---\"{}\" {:.0f}ms", pod.uid, name,
-                        static_cast<double>(step_ns) * kMs);
+    text += fmt::format("\n{}---\"{}\" {}ms ({})", trace, name, step_ns / kMs,
+                        TimeText("%H:%M:%S", ended_ns));
     step_ns = 0;
   }
-  text += fmt::format("\nTrace[{}]: [{}ms] END", pod.uid, took_ns / 1'000'000);
+  const std::string took = api::Duration{took_ns}.Format();
+  text += fmt::format("\n{}[{}] [{}] END\n", trace, took, took);
   log::InfoLine(0, text);
   metrics_.TimeNextCycle();
 }
@@ -251,8 +293,7 @@ void DecisionLog::Attempted(const Pod& pod, Outcome outcome, std::string_view no
     if (message.starts_with("running Bind plugin")) {
       log::Info(1, "Failed to bind pod", {{"pod", NameOf(pod)}});
     }
-    log::Error(message, "Error scheduling pod; retrying",
-               {{"logger", "UnhandledError"}, {"pod", NameOf(pod)}});
+    log::Error(message, kUnhandled, "Error scheduling pod; retrying", {{"pod", NameOf(pod)}});
   } else if (message == "no nodes available to schedule pods") {
     log::Info(2, "Unable to schedule pod; no nodes are registered to the cluster; waiting",
               {{"pod", NameOf(pod)}});
@@ -262,28 +303,50 @@ void DecisionLog::Attempted(const Pod& pod, Outcome outcome, std::string_view no
   }
 }
 
+// At Filter the error of the attempt says it all.
+void DecisionLog::PluginFailed(const PodRef& pod, Point point, std::string_view plugin,
+                               std::string_view node, std::string_view error) {
+  metrics_.PluginFailed(pod, point, plugin, node, error);
+  if (point == Point::kFilter) return;
+  const log::Logger logger{log::V(4) ? framework::PointName(point) : ""};
+  if (point == Point::kReserve || point == Point::kPermit) {
+    log::Error(error, logger, "Plugin failed", {{"plugin", plugin}, {"pod", NameOf(pod)}});
+  } else {
+    log::Error(error, logger, point == Point::kBind ? "Plugin Failed" : "Plugin failed",
+               {{"plugin", plugin}, {"pod", NameOf(pod)}, {"node", node}});
+  }
+}
+
 // Which of its answers the preemption plugin has given is seen from the words behind its name.
 void DecisionLog::PostFiltered(const Pod& pod, const framework::Status& status,
                                const framework::PostFilterResult& result) {
+  if (status.code() == framework::Code::kError) {
+    log::Error("", kUnhandled, "Status after running PostFilter plugins for pod",
+               {{"pod", NameOf(pod)}, {"status", status.Message()}});
+    return;
+  }
   if (!log::V(2)) return;
-  constexpr std::string_view kPreemption = "preemption: ";
+  constexpr std::string_view kSaysPreemption = "preemption: ";
   constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduling";
   for (const std::string& reason : status.reasons()) {
-    if (!reason.starts_with(kPreemption)) continue;
-    const std::string_view why = std::string_view(reason).substr(kPreemption.size());
+    if (!reason.starts_with(kSaysPreemption)) continue;
+    const std::string_view why = std::string_view(reason).substr(kSaysPreemption.size());
     if (why.starts_with("not eligible")) {
-      log::Info(5, "Pod is not eligible for preemption", {{"pod", NameOf(pod)}, {"reason", why}});
+      log::Info(5, kPreemption, "Pod is not eligible for preemption",
+                {{"pod", NameOf(pod)}, {"reason", why}});
     } else if (why.starts_with("0/")) {
       // "0/2 nodes are available: 2 Preemption is not helpful for scheduling.": no other reason
       if (why.ends_with(fmt::format(": {} {}.", why.substr(2, why.find(' ') - 2), kNotHelpful))) {
-        log::Info(3, "Preemption will not help schedule pod on any node", {{"pod", NameOf(pod)}});
+        log::Info(3, kPreemption, "Preemption will not help schedule pod on any node",
+                  {{"pod", NameOf(pod)}});
       }
-      log::Info(2, "No preemption candidate is found; preemption is not helpful for scheduling",
+      log::Info(2, kPreemption,
+                "No preemption candidate is found; preemption is not helpful for scheduling",
                 {{"pod", NameOf(pod)}});
     }
   }
   if (result.nomination == framework::PostFilterResult::Nomination::kSet) {
-    log::Info(2, "the target node for the preemption is determined",
+    log::Info(2, kPreemption, "the target node for the preemption is determined",
               {{"node", result.nominated_node}, {"pod", NameOf(pod)}});
   }
   if (log::V(5)) {
@@ -296,13 +359,23 @@ void DecisionLog::PostFiltered(const Pod& pod, const framework::Status& status,
 void DecisionLog::FailureReported(const Pod& pod, Outcome outcome, bool nominated,
                                   std::string_view node) {
   if (!log::V(3)) return;
-  log::Info(3, "Updating pod condition and nominated node name",
+  constexpr std::string_view kMessage = "Updating pod condition and nominated node name";
+  const std::string_view reason = outcome == Outcome::kError ? "SchedulerError" : "Unschedulable";
+  if (!nominated) {
+    log::Info(3, kMessage,
+              {{"pod", NameOf(pod)},
+               {"conditionType", "PodScheduled"},
+               {"conditionStatus", "False"},
+               {"conditionReason", reason}});
+    return;
+  }
+  log::Info(3, kMessage,
             {{"pod", NameOf(pod)},
              {"conditionType", "PodScheduled"},
              {"conditionStatus", "False"},
-             {"conditionReason", outcome == Outcome::kError ? "SchedulerError" : "Unschedulable"},
+             {"conditionReason", reason},
              {"nominatedNodeName", node},
-             {"nominatingMode", nominated ? 1 : 0}});
+             {"nominatingMode", 1}});
 }
 
 // --- Bindings and preemptions
@@ -328,7 +401,7 @@ void DecisionLog::PreemptionEnded(const PodRef& preemptor, std::string_view node
 
 void DecisionLog::BindBegan(const PodRef& pod, std::string_view node) {
   if (!log::V(3)) return;
-  log::Info(3, "Attempting to bind pod to node",
+  log::Info(3, kBinder, "Attempting to bind pod to node",
             {{"pod", NameOf(pod)}, {"node", log::ObjectName{"", node}}});
 }
 

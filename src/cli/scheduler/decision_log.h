@@ -77,9 +77,9 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void PermitWaited(Code code, int64_t waited_ns) override {
     metrics_.PermitWaited(code, waited_ns);
   }
-  void PluginFailed(Point point, std::string_view plugin) override {
-    metrics_.PluginFailed(point, plugin);
-  }
+  void PluginFailed(const PodRef& pod, Point point, std::string_view plugin, std::string_view node,
+                    std::string_view error) override;
+  void Gated(const Pod& pod, std::string_view plugin, const framework::Status& status) override;
   void AlgorithmEnded() override { metrics_.AlgorithmEnded(); }
   void PointBegan(Point point) override { metrics_.PointBegan(point); }
   void PointEnded(Point point, Code code) override { metrics_.PointEnded(point, code); }
@@ -91,9 +91,12 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void BindingPointBegan(const PodRef& pod, Point point) override {
     metrics_.BindingPointBegan(pod, point);
   }
-  void BindingPointEnded(const PodRef& pod, Point point, std::string_view plugin,
-                         Code code) override {
-    metrics_.BindingPointEnded(pod, point, plugin, code);
+  void BindingPluginEnded(const PodRef& pod, Point point, std::string_view plugin,
+                          Code code) override {
+    metrics_.BindingPluginEnded(pod, point, plugin, code);
+  }
+  void BindingPointEnded(const PodRef& pod, Point point, Code code) override {
+    metrics_.BindingPointEnded(pod, point, code);
   }
   bool HintBegan() override { return metrics_.HintBegan(); }
   void HintEnded(std::string_view plugin, std::string_view event, std::string_view hint) override {
@@ -102,6 +105,9 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   bool EventBegan() override { return metrics_.EventBegan(); }
   void EventEnded(std::string_view event) override { metrics_.EventEnded(event); }
   bool PreEnqueueBegan() override { return metrics_.PreEnqueueBegan(); }
+  void PreEnqueueAsked(std::string_view plugin, Code code) override {
+    metrics_.PreEnqueueAsked(plugin, code);
+  }
   void PreEnqueueEnded(std::string_view profile, Code code) override {
     metrics_.PreEnqueueEnded(profile, code);
   }

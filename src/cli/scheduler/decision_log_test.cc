@@ -16,6 +16,7 @@ namespace {
 
 using cluster::MakeNode;
 using cluster::MakePod;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -94,7 +95,8 @@ TEST_F(DecisionLogTest, StepsAndQueuesComeWithMoreVerbosity) {
   const std::string text = Run(5);
   for (const char* part : {"\"Add event for unscheduled pod\" pod=\"ns/good\"\n",
                            "\"Attempting to schedule pod\" pod=\"ns/good\"\n",
-                           "\"Attempting to bind pod to node\" pod=\"ns/good\" node=\"n",
+                           "\"Attempting to bind pod to node\" "
+                           "logger=\"Bind.DefaultBinder\" pod=\"ns/good\" node=\"n",
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/good\" "
                            "event=\"UnschedulablePodAdd\" queue=\"Active\"\n",
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/bad\" "
@@ -102,9 +104,11 @@ TEST_F(DecisionLogTest, StepsAndQueuesComeWithMoreVerbosity) {
                            "schedulingCycle=2 hint=0 unschedulable plugins={\"NodeAffinity\":{}}\n",
                            "\"Add event for node\" node=\"n1\"\n",
                            "\"Added node to NodeTree\" node=\"n1\" zone=\"\"\n",
-                           "\"Preemption will not help schedule pod on any node\" pod=\"ns/bad\"\n",
+                           "\"Preemption will not help schedule pod on any node\" "
+                           "logger=\"PostFilter.DefaultPreemption\" pod=\"ns/bad\"\n",
                            "\"No preemption candidate is found; preemption is not helpful for "
-                           "scheduling\" pod=\"ns/bad\"\n",
+                           "scheduling\" logger=\"PostFilter.DefaultPreemption\" "
+                           "pod=\"ns/bad\"\n",
                            "\"Status after running PostFilter plugins for pod\" pod=\"ns/bad\"",
                            "\"Updating pod condition and nominated node name\" pod=\"ns/bad\" "
                            "conditionType=\"PodScheduled\" conditionStatus=\"False\" "
@@ -168,7 +172,8 @@ TEST_F(DecisionLogTest, AVerbosityThatChangesIsFollowed) {
   const std::string text = Text();
   for (const char* part : {"\"Add event for unscheduled pod\" pod=\"ns/loud\"\n",
                            "\"Pod moved to an internal scheduling queue\" pod=\"ns/loud\"",
-                           "\"Attempting to bind pod to node\" pod=\"ns/loud\"",
+                           "\"Attempting to bind pod to node\" logger=\"Bind.DefaultBinder\" "
+                           "pod=\"ns/loud\"",
                            "\"Successfully bound pod to node\" pod=\"ns/loud\""}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
@@ -204,6 +209,54 @@ TEST_F(DecisionLogTest, APreemptionIsThereFromItsTargetToItsEnd) {
   EXPECT_THAT(text, Not(HasSubstr("No preemption candidate")));
 }
 
+TEST_F(DecisionLogTest, PluginsThatFailAreNamedAtAnyVerbosity) {
+  Configure(0);
+  berth::scheduler::PodRef pod;
+  pod.namespace_ = "ns";
+  pod.name = "p";
+  decisions_.PluginFailed(pod, framework::Point::kFilter, "F", "", "");
+  EXPECT_EQ(Text(), "") << "the attempt's error names it";
+  decisions_.PluginFailed(pod, framework::Point::kReserve, "R", "n1", "no");
+  decisions_.PluginFailed(pod, framework::Point::kPreBind, "P", "n1", "no");
+  decisions_.PluginFailed(pod, framework::Point::kBind, "B", "n1", "no");
+  const std::string text = Text();
+  for (const char* part :
+       {"\"Plugin failed\" err=\"no\" plugin=\"R\" pod=\"ns/p\"\n",
+        "\"Plugin failed\" err=\"no\" plugin=\"P\" pod=\"ns/p\" node=\"n1\"\n",
+        "\"Plugin Failed\" err=\"no\" plugin=\"B\" pod=\"ns/p\" node=\"n1\"\n"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST_F(DecisionLogTest, WhyAPodIsHeldBackIsThereAtFour) {
+  Configure(4);
+  auto engine = MakeEngine();
+  api::Pod pod = MakePod("gated");
+  pod.spec.scheduling_gates.push_back({"g"});
+  engine->Upsert(pod);
+  EXPECT_THAT(Text(), HasSubstr("\"Status after running PreEnqueue plugin\" pod=\"ns/gated\" "
+                                "plugin=\"SchedulingGates\" status=\"waiting for scheduling "
+                                "gates: [g]\"\n"));
+}
+
+TEST_F(DecisionLogTest, APodThatPreFilterRejectsIsThereAtFive) {
+  Configure(5);
+  auto engine = MakeEngine();
+  engine->Upsert(static_cast<api::Node>(MakeNode("n1")));
+  api::Pod pod = MakePod("p");
+  pod.spec.volumes.emplace_back();
+  pod.spec.volumes[0].name = "v";
+  pod.spec.volumes[0].persistent_volume_claim.emplace().claim_name = "missing";
+  engine->Upsert(pod);
+  while (engine->Step()) Answer(*engine);
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("\"Status after running PreFilter plugins for pod\" pod=\"ns/p\" "
+                              "status=\"persistentvolumeclaim \\\"missing\\\" not found\"\n"));
+  EXPECT_THAT(text, HasSubstr("\"Status after running PostFilter plugins for pod\" "
+                              "logger=\"UnhandledError\" pod=\"ns/p\" status=\"not found\"\n"));
+  EXPECT_THAT(text, HasSubstr("conditionReason=\"Unschedulable\"\n")) << "nothing is nominated";
+}
+
 TEST_F(DecisionLogTest, ScoresAreThereAtTen) {
   const std::string text = Run(10);
   EXPECT_THAT(text, HasSubstr("\"Plugin scored node for pod\" pod=\"ns/good\" "
@@ -220,9 +273,14 @@ TEST_F(DecisionLogTest, JsonHasObjects) {
 TEST_F(DecisionLogTest, ALongCycleIsThereWithItsStepsAtAnyVerbosity) {
   g_step_ns = 120'000'000;
   const std::string text = Run(0);
-  EXPECT_THAT(text, HasSubstr("\"Scheduling\" namespace:ns,name:good (total time: 120ms):"));
-  EXPECT_THAT(text, HasSubstr("---\"Computing predicates done\""));
-  EXPECT_THAT(text, HasSubstr("---\"Prioritizing done\""));
+  // As kube-scheduler's, to the letter: there are tools that read these.
+  EXPECT_THAT(text, ContainsRegex("Trace\\[[0-9]+\\]: \"Scheduling\" namespace:ns,name:good "
+                                  "\\([0-9][0-9]-[A-Z][a-z][a-z]-20[0-9][0-9] [0-9:]+\\.[0-9]+\\) "
+                                  "\\(total time: 120ms\\):\n"));
+  EXPECT_THAT(text, ContainsRegex("\nTrace\\[[0-9]+\\]: ---\"Computing predicates done\" [0-9]+ms "
+                                  "\\([0-9:]+\\.[0-9]+\\)\n"));
+  EXPECT_THAT(text, ContainsRegex("\nTrace\\[[0-9]+\\]: ---\"Prioritizing done\" [0-9]+ms "));
+  EXPECT_THAT(text, ContainsRegex("\nTrace\\[[0-9]+\\]: \\[120ms\\] \\[120ms\\] END\n"));
 }
 
 }  // namespace

@@ -19,6 +19,8 @@
 #include "kube/election/leader_elector.h"
 #include "kube/host/cache_debugger.h"
 #include "kube/host/scheduler_host.h"
+#include "log/log.h"
+#include "server/endpoints/configz.h"
 
 namespace berth::cli::scheduler {
 namespace {
@@ -59,6 +61,14 @@ berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options)
   engine.gates.pod_level_resources = options.gates.Enabled("PodLevelResources");
   engine.gates.in_place_scaling = options.gates.Enabled("InPlacePodVerticalScaling");
   return engine;
+}
+
+void LogExtenders(const config::KubeSchedulerConfiguration& config) {
+  if (!log::V(2)) return;
+  for (const config::Extender& extender : config.extenders) {
+    const std::string text = server::ExtenderText(extender);
+    log::Info(2, "Creating extender", {{"extender", log::Raw{text}}});
+  }
 }
 
 Result<void> CheckLock(const std::string& lock) {
@@ -122,6 +132,7 @@ class RunningProcess final : public Process {
     if (!served) return Fail(served.error());
     if (!DelaysCache()) host_->Start();
     if (!options_.config_file.empty()) MakeReloader();
+    if (!plugins_.extra.empty()) loop_->Post([this] { WatchPlugins(); });
     if (elector_) {
       loop_->Post([this] { DelaysCache() ? elector_->Start() : ElectWhenSynced(); });
     } else {
@@ -154,6 +165,7 @@ class RunningProcess final : public Process {
     if (!resolved) return Fail(resolved.error());
     effective_ = resolved->effective;
     LogPlugins(*resolved);
+    LogExtenders(effective_);
     const size_t threads =
         options_.threads > 0 ? options_.threads : std::thread::hardware_concurrency();
     if (threads > 1) pool_ = std::make_unique<WorkerPool>(threads);
@@ -214,9 +226,16 @@ class RunningProcess final : public Process {
   void MakeReloader() {
     reloader_ = std::make_unique<Reloader>(
         *loop_, *host_, serving_->Metrics(), options_.config_file, options_.config,
-        plugins_.Resolve(), reload_,
-        [this](const config::KubeSchedulerConfiguration& taken) { serving_->SetConfig(taken); });
+        plugins_.Resolve(), reload_, [this](const config::KubeSchedulerConfiguration& taken) {
+          LogExtenders(taken);
+          serving_->SetConfig(taken);
+        });
     loop_->Post([this] { reloader_->Start(); });
+  }
+
+  void WatchPlugins() {
+    plugins_.reports->LookForHanging(std::chrono::steady_clock::now());
+    loop_->After(std::chrono::seconds(1), [this] { WatchPlugins(); });
   }
 
   // SIGHUP.
@@ -234,6 +253,7 @@ class RunningProcess final : public Process {
   // A standby that does not know the cluster would be a bad leader.
   void ElectWhenSynced() {
     if (host_->Synced()) {
+      log::Info(3, "Handlers synced");
       elector_->Start();
     } else {
       loop_->After(std::chrono::milliseconds(20), [this] { ElectWhenSynced(); });
@@ -244,6 +264,7 @@ class RunningProcess final : public Process {
   Result<int> Terminate() {
     serving_->ShuttingDown();
     host_->Stop();
+    log::Info(2, "Scheduling queue is closed");
     if (elector_) Release();
     serving_->Stop();
     StopLoop();

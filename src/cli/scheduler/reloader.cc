@@ -51,6 +51,8 @@ Reloader::Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry
       resolve_(std::move(resolve)),
       load_(std::move(load)),
       taken_(std::move(taken)) {
+  // There from the start: what is not there at first cannot be seen to rise.
+  for (const char* result : {"success", "error"}) reloads_.With({result});
   if (auto read = files::ReadFile(file_)) contents_ = std::move(*read);
 }
 

@@ -36,7 +36,8 @@ Result<std::unique_ptr<kube::ApiClient>> ReviewClient(const std::string& kubecon
   }
   const auto failed = [&](const Error& error) {
     const std::string where = fmt::format("failed to get delegated {} kubeconfig", purpose);
-    return Fail(error.In(where).In(where));
+    // kube-scheduler says it twice, of tokens only.
+    return Fail(purpose == "authentication" ? error.In(where).In(where) : error.In(where));
   };
   auto config = kube::LoadClientConfig(kubeconfig, "");
   if (!config) return failed(config.error());
@@ -81,10 +82,16 @@ server::RequestHeaderOptions HeaderOptions(const AuthenticationOptions& from) {
   return to;
 }
 
+// "1.34.10" of "v1.34.10".
+std::string BinaryVersion(const std::string& version) {
+  return version.starts_with('v') ? version.substr(1) : version;
+}
+
 server::ComponentInfo Component(const SchedulerOptions& options) {
   server::ComponentInfo info;
   info.git_version = options.version;
   info.git_commit = "berth";
+  info.binary_version = BinaryVersion(options.version);
   info.compiler = "gcc";
   info.compiler_version = __VERSION__;
   for (const auto& gate : options.gates.All()) {
@@ -111,6 +118,7 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server.endpoints.statusz = options.gates.Enabled("ComponentStatusz");
   server.endpoints.flagz = options.gates.Enabled("ComponentFlagz");
   server.endpoints.flags = options.flags;
+  server.endpoints.binary_version = BinaryVersion(options.version);
   server.endpoints.metrics = &serving->registry_;
   serving->explains_in_events_ = options.explain_events;
   if (options.dashboard) server.endpoints.mounts.push_back(server::DashboardMount());
@@ -132,6 +140,7 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
   leader_ = std::make_unique<server::LeaderMetrics>(registry_,
                                                     options.config.leader_election.resource_name);
   server::AddProcessMetrics(registry_);
+  server::AddRegistryMetrics(registry_);
   server::AddComponentMetrics(registry_, Component(options));
 }
 
@@ -219,8 +228,8 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
   };
   endpoints.pod_resources = [this](auto done) {
     if (elector_ != nullptr && !leading_) return done(nullptr);
-    host_->Do([done = std::move(done)](berth::scheduler::Engine& engine) {
-      done(server::CollectPodResources(engine.GetCluster()));
+    host_->Do([this, done = std::move(done)](berth::scheduler::Engine& engine) {
+      done(server::CollectPodResources(engine.GetCluster(), host_->Others()));
     });
   };
   explain_.Attach(Explaining());

@@ -38,6 +38,11 @@ TEST(ServingTest, AMissingKubeconfigForReviewsIsSaidAsKubeSchedulerSaysIt) {
   EXPECT_EQ(serving.error().Message(),
             "failed to get delegated authentication kubeconfig: failed to get delegated "
             "authentication kubeconfig: stat missing.conf: no such file or directory");
+  options.authentication.kubeconfig.clear();
+  options.authorization.kubeconfig = "missing.conf";
+  EXPECT_EQ(Serving::Make(options, *loop).error().Message(),
+            "failed to get delegated authorization kubeconfig: stat missing.conf: no such file or "
+            "directory");
 }
 
 }  // namespace

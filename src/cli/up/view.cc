@@ -111,8 +111,7 @@ void Decisions::BindingPointBegan(const PodRef& pod, Point) {
   binding_[pod.uid].began_ns = SteadyNs();
 }
 
-void Decisions::BindingPointEnded(const PodRef& pod, Point point, std::string_view,
-                                  framework::Code) {
+void Decisions::BindingPointEnded(const PodRef& pod, Point point, framework::Code) {
   const auto it = binding_.find(pod.uid);
   if (it != binding_.end()) it->second.times.Add(point, SteadyNs() - it->second.began_ns);
 }

@@ -55,8 +55,7 @@ class Decisions : public berth::scheduler::EngineObserver {
   void PointEnded(Point point, framework::Code code) override;
   void StartedOver() override { times_.KeepOnly(Point::kPreFilter); }
   void BindingPointBegan(const PodRef& pod, Point point) override;
-  void BindingPointEnded(const PodRef& pod, Point point, std::string_view plugin,
-                         framework::Code code) override;
+  void BindingPointEnded(const PodRef& pod, Point point, framework::Code code) override;
   const PointTimes* CycleTimes() override { return &times_; }
   const PointTimes* BindingTimes(const PodRef& pod) override;
 

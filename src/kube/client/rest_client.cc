@@ -484,6 +484,11 @@ Result<std::unique_ptr<ApiClient>> MakeRestClientOver(Loop& loop, std::unique_pt
                                                       RestClientOptions options) {
   auto url = ParseServerUrl(config.server, false);
   if (!url) return Fail(url.error());
+  if (options.qps > 0 && options.burst <= 0) {
+    return Fail(
+        "burst is required to be greater than 0 when RateLimiter is not set and QPS is set to "
+        "greater than 0");
+  }
   if (options.content_type.empty()) options.content_type = kJson;
   return std::make_unique<RestClient>(loop, std::move(http), std::move(*url),
                                       std::move(credentials), std::move(options));

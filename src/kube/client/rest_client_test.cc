@@ -17,6 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 using Kind = HttpError::Kind;
 
 class FakePlugin final : public ProcessRunner {
@@ -586,11 +587,16 @@ TEST_F(RestClientTest, NewCertificatesGoToTheHttpClient) {
   EXPECT_EQ(http_.Last().Get("authorization"), "");
 }
 
-TEST_F(RestClientTest, AServerThatIsNone) {
+TEST_F(RestClientTest, ARateWithoutABurstAndAServerThatIsNone) {
+  const auto make = [&] {
+    return MakeRestClientOver(loop_, std::make_unique<FakeHttpClient>(http_), config_,
+                              *Credentials::Make(loop_, config_), options_);
+  };
+  options_.qps = 5;
+  options_.burst = -1;
+  EXPECT_THAT(make().error().Message(), StartsWith("burst is required to be greater than 0 when "));
   config_.server = "ftp://h";
-  auto credentials = Credentials::Make(loop_, config_);
-  EXPECT_FALSE(MakeRestClientOver(loop_, std::make_unique<FakeHttpClient>(http_), config_,
-                                  *credentials, options_));
+  EXPECT_FALSE(make());
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     auto engine = MakeEngine(options_.config);
     if (!engine) return Fail(engine.error());
     engine_ = std::move(*engine);
+    NameOthers();
     return {};
   }
 
@@ -101,6 +102,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   bool Synced() const override { return synced_.load(); }
 
   void Do(EngineTask task) override { mailbox_.Put(std::move(task)); }
+  const OtherPods& Others() const override { return others_; }
   EventRecorder& Events() override { return events_; }
 
  private:
@@ -178,6 +180,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     SendEffects();
     if (options_.observer != nullptr) options_.observer->Replaced(*engine_, *next_engine_);
     engine_ = std::move(next_engine_);
+    NameOthers();
     ++generation_;
     knows_all_ = false;
     loop_.Post([this, extenders = engine_->Extenders()] {
@@ -188,6 +191,15 @@ class Host final : public SchedulerHost, private ObjectSink {
         reflector->Start();
       }
     });
+  }
+
+  // Pods of profiles that the engine does not have are others'.
+  void NameOthers() {
+    std::set<std::string, std::less<>> names;
+    for (size_t i = 0; i < engine_->ProfileCount(); ++i) {
+      names.emplace(engine_->CycleOf(i).profile().Name());
+    }
+    others_.Serve(std::move(names));
   }
 
   std::optional<Mailbox::Clock::time_point> WaitUntil(bool busy) const {
@@ -211,11 +223,14 @@ class Host final : public SchedulerHost, private ObjectSink {
     std::visit(
         [this]<class T>(T& value) {
           if constexpr (std::is_same_v<T, ReplacedObjects>) {
+            others_.Replace(value.kind, value.objects, value.part);
             engine_->Replace(value.kind, std::move(value.objects), value.part);
             if (value.taken) loop_.Post(std::move(value.taken));
           } else if constexpr (std::is_same_v<T, std::unique_ptr<api::Object>>) {
+            others_.Upsert(*value);
             engine_->Upsert(std::move(*value));
           } else if constexpr (std::is_same_v<T, RemovedObject>) {
+            others_.Delete(*value.object);
             engine_->Delete(*value.object);
           } else if constexpr (std::is_same_v<T, std::unique_ptr<scheduler::EffectResult>>) {
             if ((value->id >> kGenerationShift) != generation_) return;  // an earlier engine's
@@ -258,6 +273,7 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   // The engine's.
   std::unique_ptr<scheduler::Engine> engine_;
+  OtherPods others_;
   uint64_t generation_ = 0;  // of the engine: the high bits of its effects' ids
   bool knows_all_ = false;   // it has the lists of all kinds
   bool scheduling_ = false;

@@ -25,6 +25,7 @@
 #include "framework/executor.h"
 #include "kube/client/api_client.h"
 #include "kube/extender/extender_caller.h"
+#include "kube/host/other_pods.h"
 #include "kube/loop.h"
 #include "kube/write/event_recorder.h"
 #include "scheduler/engine.h"
@@ -73,6 +74,8 @@ class SchedulerHost {
   virtual bool Synced() const = 0;
   // Runs `task` on the engine's thread between two cycles. From any thread.
   virtual void Do(std::function<void(scheduler::Engine&)> task) = 0;
+  // Pods the engine does not know of. On the engine's thread.
+  virtual const OtherPods& Others() const = 0;
   virtual EventRecorder& Events() = 0;
 };
 

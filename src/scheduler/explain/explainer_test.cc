@@ -80,8 +80,7 @@ class Timer final : public EngineObserver {
   void PointEnded(framework::Point point, framework::Code) override {
     cycle_.Add(point, 1'000'000);
   }
-  void BindingPointEnded(const PodRef&, framework::Point point, std::string_view,
-                         framework::Code) override {
+  void BindingPointEnded(const PodRef&, framework::Point point, framework::Code) override {
     binding_.Add(point, 2'000'000);
   }
   const PointTimes* CycleTimes() override { return &cycle_; }

@@ -8,6 +8,7 @@
 
 #include "api/json.h"
 #include "log/log.h"
+#include "server/auth/auth_metrics.h"
 #include "server/auth/client_certificate.h"
 #include "server/auth/cluster_trust.h"
 #include "server/auth/review_cache.h"
@@ -99,83 +100,6 @@ bool IsPassing(const kube::ApiResponse& response) {
          response.retry_after > kube::Nanoseconds(0);
 }
 
-// What is counted of reviews and of the requests they are for.
-class AuthMetrics {
- public:
-  explicit AuthMetrics(Registry* registry) {
-    if (registry == nullptr) return;
-    const std::vector<double> seconds = {0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10};
-    const auto by_code = [&](const char* name) {
-      return &registry->AddCounter({name,
-                                    "Number of HTTP requests partitioned by status code.",
-                                    Stability::kAlpha,
-                                    {"code"}});
-    };
-    const auto duration = [&](const char* name) {
-      return &registry->AddHistogram({name,
-                                      "Request latency in seconds. Broken down by status code.",
-                                      Stability::kAlpha,
-                                      {"code"}},
-                                     seconds);
-    };
-    token_requests_ = by_code("apiserver_delegated_authn_request_total");
-    token_seconds_ = duration("apiserver_delegated_authn_request_duration_seconds");
-    access_requests_ = by_code("apiserver_delegated_authz_request_total");
-    access_seconds_ = duration("apiserver_delegated_authz_request_duration_seconds");
-    authenticated_ = &registry->AddCounter({"authentication_attempts",
-                                            "Counter of authenticated attempts.",
-                                            Stability::kAlpha,
-                                            {"result"}});
-    users_ = &registry->AddCounter({"authenticated_user_requests",
-                                    "Counter of authenticated requests broken out by username.",
-                                    Stability::kAlpha,
-                                    {"username"}});
-    authorized_ = &registry->AddCounter(
-        {"authorization_attempts_total",
-         "Counter of authorization attempts broken down by result. It can be either 'allowed', "
-         "'denied', 'no-opinion' or 'error'.",
-         Stability::kAlpha,
-         {"result"}});
-  }
-
-  void Reviewed(bool token, const kube::ApiResponse& response, kube::Nanoseconds took) const {
-    if (users_ == nullptr) return;
-    const std::string code = response.code == 0 ? "<error>" : std::to_string(response.code);
-    (token ? token_requests_ : access_requests_)->With({code})->Add();
-    (token ? token_seconds_ : access_seconds_)
-        ->With({code})
-        ->Observe(static_cast<double>(took.count()) * 1e-9);
-  }
-  void Authenticated(const UserInfo& user) const {
-    if (users_ == nullptr) return;
-    authenticated_->With({"success"})->Add();
-    users_->With({Compressed(user.name)})->Add();
-  }
-  void NotAuthenticated() const {
-    if (authenticated_ != nullptr) authenticated_->With({"error"})->Add();
-  }
-  void Authorized(std::string_view result) const {
-    if (authorized_ != nullptr) authorized_->With({result})->Add();
-  }
-
- private:
-  static std::string_view Compressed(std::string_view name) {
-    for (const std::string_view known : {"admin", "client", "kube_proxy", "kubelet",
-                                         "system:serviceaccount:kube-system:default"}) {
-      if (name == known) return known;
-    }
-    return name.find('@') != std::string_view::npos ? "email_id" : "other";
-  }
-
-  CounterFamily* token_requests_ = nullptr;
-  HistogramFamily* token_seconds_ = nullptr;
-  CounterFamily* access_requests_ = nullptr;
-  HistogramFamily* access_seconds_ = nullptr;
-  CounterFamily* authenticated_ = nullptr;
-  CounterFamily* users_ = nullptr;
-  CounterFamily* authorized_ = nullptr;
-};
-
 // What came of a token.
 struct TokenAnswer {
   bool ok = false;
@@ -204,7 +128,9 @@ class Delegated final : public DelegatedAuth {
     }
     if (!options_.request_header.client_ca_file.empty()) {
       auto pem = ReadFile(options_.request_header.client_ca_file);
-      if (!pem) return Fail("unable to load requestheader CA provider: " + pem.error().Message());
+      if (!pem)
+        return Fail("unable to create request header authentication config: " +
+                    pem.error().Message());
       trust_.request_header_ca_pem = std::move(*pem);
     }
     return {};
@@ -244,10 +170,12 @@ class Delegated final : public DelegatedAuth {
   }
 
   void Check(const Request& request, Callback done) override {
+    const kube::Nanoseconds began = Now();
     std::vector<std::string> errors;
     if (request.peer != nullptr) {
       if (auto user = ByCertificate(request, &errors)) {
         AddAuthenticatedGroup(*user);
+        metrics_.Authenticated(*user, Now() - began);
         Authorize(std::move(*user), request, std::move(done));
         return;
       }
@@ -255,21 +183,24 @@ class Delegated final : public DelegatedAuth {
     const std::string token =
         options_.authentication == nullptr ? std::string() : BearerToken(request);
     if (token.empty()) {
-      errors.empty() ? Authorize(Anonymous(), request, std::move(done))
-                     : Unauthorized(errors, done);
+      if (!errors.empty()) return Unauthorized(errors, began, done);
+      UserInfo user = Anonymous();
+      metrics_.Authenticated(user, Now() - began);
+      Authorize(std::move(user), request, std::move(done));
       return;
     }
     Request asked = WithoutBody(request);
-    AskToken(token, [this, errors = std::move(errors), asked = std::move(asked),
+    AskToken(token, [this, began, errors = std::move(errors), asked = std::move(asked),
                      done = std::move(done)](const TokenAnswer& answer) mutable {
       if (answer.ok) {
         UserInfo user = answer.user;
         AddAuthenticatedGroup(user);
+        metrics_.Authenticated(user, Now() - began);
         Authorize(std::move(user), asked, std::move(done));
         return;
       }
       errors.push_back(answer.error.empty() ? "invalid bearer token" : answer.error);
-      Unauthorized(errors, done);
+      Unauthorized(errors, began, done);
     });
   }
 
@@ -325,8 +256,9 @@ class Delegated final : public DelegatedAuth {
     return names.empty() || std::find(names.begin(), names.end(), common_name) != names.end();
   }
 
-  void Unauthorized(const std::vector<std::string>& errors, const Callback& done) {
-    metrics_.NotAuthenticated();
+  void Unauthorized(const std::vector<std::string>& errors, kube::Nanoseconds began,
+                    const Callback& done) {
+    metrics_.NotAuthenticated(Now() - began);
     std::string text = errors.empty() ? "" : errors[0];
     for (size_t i = 1; i < errors.size(); ++i) text += ", " + errors[i];
     if (errors.size() > 1) text = "[" + text + "]";
@@ -339,7 +271,17 @@ class Delegated final : public DelegatedAuth {
 
   void AskToken(const std::string& token, std::function<void(const TokenAnswer&)> done) {
     const std::string key = tokens_.Hashed(token);
-    if (!tokens_.Ask(key, Now(), std::move(done))) return;
+    const kube::Nanoseconds began = Now();
+    const bool kept = tokens_.Keeps(key, began);
+    if (!kept) metrics_.WaitsForToken(1);
+    const bool first = tokens_.Ask(
+        key, began, [this, kept, began, done = std::move(done)](const TokenAnswer& answer) {
+          metrics_.AskedToken(kept, Now() - began);
+          if (!kept) metrics_.WaitsForToken(-1);
+          done(answer);
+        });
+    if (!first) return;
+    metrics_.FetchesToken(1);
     TokenReview review;
     review.spec.token = token;
     kube::ApiRequest request;
@@ -352,6 +294,8 @@ class Delegated final : public DelegatedAuth {
          [this, key](const kube::ApiResponse& response) {
            TokenAnswer answer = TokenAnswerOf(response);
            const bool keep = answer.error.empty();
+           metrics_.FetchesToken(-1);
+           metrics_.FetchedToken(keep);
            tokens_.Tell(key, std::move(answer), Now(),
                         keep ? options_.token_ttl : kube::Nanoseconds(0));
          });
@@ -377,7 +321,7 @@ class Delegated final : public DelegatedAuth {
   }
 
   void Authorize(UserInfo user, const Request& request, Callback done) {
-    metrics_.Authenticated(user);
+    const kube::Nanoseconds began = Now();
     AuthDecision decision;
     decision.user = std::move(user);
     const auto privileged = [&](const std::string& group) {
@@ -390,14 +334,16 @@ class Delegated final : public DelegatedAuth {
       decision.kind = AuthDecision::Kind::kAllowed;
     }
     if (decision.kind == AuthDecision::Kind::kAllowed || options_.authorization == nullptr) {
-      metrics_.Authorized(decision.kind == AuthDecision::Kind::kAllowed ? "allowed" : "no-opinion");
+      metrics_.Authorized(decision.kind == AuthDecision::Kind::kAllowed ? "allowed" : "no-opinion",
+                          Now() - began);
       done(std::move(decision));
       return;
     }
-    AskAccess(request, std::move(decision), std::move(done));
+    AskAccess(request, began, std::move(decision), std::move(done));
   }
 
-  void AskAccess(const Request& request, AuthDecision decision, Callback done) {
+  void AskAccess(const Request& request, kube::Nanoseconds began, AuthDecision decision,
+                 Callback done) {
     SubjectAccessReview review;
     review.spec.non_resource_attributes.emplace();
     review.spec.non_resource_attributes->path = request.path;
@@ -408,11 +354,11 @@ class Delegated final : public DelegatedAuth {
     for (const auto& [name, values] : decision.user.extra) review.spec.extra[name] = values;
     std::string key;
     api::EncodeJson(SubjectAccessReviewSpec::Type(), &review.spec, key);
-    const auto told = [this, decision = std::move(decision),
+    const auto told = [this, began, decision = std::move(decision),
                        done = std::move(done)](const AccessAnswer& answer) mutable {
       decision.reason = answer.error.empty() ? answer.status.reason : answer.error;
       decision.kind = KindOf(answer);
-      metrics_.Authorized(ResultOf(answer));
+      metrics_.Authorized(ResultOf(answer), Now() - began);
       done(std::move(decision));
     };
     if (!accesses_.Ask(key, Now(), told)) return;

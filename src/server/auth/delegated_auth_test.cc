@@ -118,6 +118,36 @@ TEST_F(DelegatedAuthTest, TokensAreReviewedAndThenTheirUserIsAskedAbout) {
   EXPECT_EQ((*answer)->user.name, "viewer");
 }
 
+TEST_F(DelegatedAuthTest, WhatRequestsAndReviewsTakeIsCounted) {
+  Check(Get("/metrics", "Bearer t"));
+  EXPECT_THAT(registry_.WriteText(),
+              HasSubstr("authentication_token_cache_active_fetch_count{status=\"in_flight\"} 1\n"));
+  loop_.Advance(std::chrono::milliseconds(250));
+  Answer(kTokenPath, Known("viewer"));
+  loop_.Advance(std::chrono::milliseconds(7));
+  Answer(kAccessPath, kAllowed);
+  Check(Get("/metrics", "Bearer t"));
+  Check(Get("/healthz", "Bearer garbage"));
+  Answer(kTokenPath, kUnknown);
+  const std::string text = registry_.WriteText();
+  for (const char* line : {
+           "authentication_duration_seconds_sum{result=\"success\"} 0.25\n",
+           "authentication_duration_seconds_count{result=\"success\"} 2\n",
+           "authentication_duration_seconds_count{result=\"error\"} 1\n",
+           "authorization_duration_seconds_sum{result=\"allowed\"} 0.007\n",
+           "authorization_duration_seconds_count{result=\"allowed\"} 2\n",
+           "authentication_token_cache_request_total{status=\"hit\"} 1\n",
+           "authentication_token_cache_request_total{status=\"miss\"} 2\n",
+           "authentication_token_cache_request_duration_seconds_sum{status=\"miss\"} 0.25\n",
+           "authentication_token_cache_fetch_total{status=\"ok\"} 1\n",
+           "authentication_token_cache_fetch_total{status=\"error\"} 1\n",
+           "authentication_token_cache_active_fetch_count{status=\"in_flight\"} 0\n",
+           "authentication_token_cache_active_fetch_count{status=\"blocked\"} 0\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST_F(DelegatedAuthTest, AnUnknownTokenIsRefusedEvenOnOpenPaths) {
   const auto answer = Check(Get("/healthz", "Bearer garbage"));
   ASSERT_TRUE(Answer(kTokenPath, kUnknown));
@@ -340,6 +370,13 @@ TEST(Refusal, BodiesAsRecorded) {
   response = RefusalOf(decision, Get("/metrics?a"));
   EXPECT_EQ(response.status, 500);
   EXPECT_EQ(response.body, "Internal Server Error: \"/metrics?a\": dial &lt;x&gt;\n");
+}
+
+TEST_F(DelegatedAuthTest, FilesThatAreMissingAreNamed) {
+  options_.request_header.client_ca_file = "missing";
+  EXPECT_EQ(DelegatedAuth::Make(options_, nullptr).error().Message(),
+            "unable to create request header authentication config: open missing: no such file or "
+            "directory");
 }
 
 }  // namespace

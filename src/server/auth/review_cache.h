@@ -49,6 +49,12 @@ class ReviewCache {
     return waiting.size() == 1;
   }
 
+  // Would Ask answer at once?
+  bool Keeps(const std::string& key, kube::Nanoseconds now) const {
+    const auto kept = kept_.find(key);
+    return kept != kept_.end() && kept->second.until > now;
+  }
+
   // Keeps the answer for `ttl` (0: not at all), and calls everybody who waits for it.
   void Tell(const std::string& key, Answer answer, kube::Nanoseconds now, kube::Nanoseconds ttl) {
     const auto it = waiting_.find(key);

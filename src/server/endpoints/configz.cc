@@ -324,4 +324,10 @@ std::string ConfigzText(const KubeSchedulerConfiguration& config) {
   return w.Take();
 }
 
+std::string ExtenderText(const Extender& extender) {
+  Writer w;
+  WriteExtender(w, extender);
+  return w.Take();
+}
+
 }  // namespace berth::server

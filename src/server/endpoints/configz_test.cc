@@ -86,5 +86,18 @@ TEST(Configz, ArgsOfPluginsWithoutATypeArePrintedAsGiven) {
             std::string::npos);
 }
 
+TEST(ExtenderText, IsWhatTheLogSaysOfAnExtender) {
+  config::Extender extender;
+  extender.url_prefix = "http://h/sched";
+  extender.filter_verb = "filter";
+  extender.weight = 2;
+  extender.managed_resources.push_back({"example.com/ext", true});
+  EXPECT_EQ(ExtenderText(extender),
+            R"({"URLPrefix":"http://h/sched","FilterVerb":"filter","PreemptVerb":"",)"
+            R"("PrioritizeVerb":"","Weight":2,"BindVerb":"","EnableHTTPS":false,"TLSConfig":null,)"
+            R"("HTTPTimeout":"0s","NodeCacheCapable":false,"ManagedResources":[)"
+            R"({"Name":"example.com/ext","IgnoredByScheduler":true}],"Ignorable":false})");
+}
+
 }  // namespace
 }  // namespace berth::server

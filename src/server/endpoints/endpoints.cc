@@ -1,7 +1,9 @@
 #include "server/endpoints/endpoints.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -19,9 +21,12 @@ constexpr std::string_view kPlain = "text/plain; charset=utf-8";
 
 Response NotFound() { return TextError(404, "404 page not found"); }
 
-Response MetricsText(const Request& request, std::string text) {
+// `started`: the process, in seconds since 1970.
+Response MetricsText(const Request& request, double started, std::string text) {
   Response response;
-  response.Set("Content-Type", std::string(kMetricsContentType));
+  response.Set("Content-Type", MetricsContentType(request.Header("accept")));
+  response.Set("Process-Start-Time-Unix",
+               std::to_string(static_cast<int64_t>(std::floor(started))));
   if (AcceptsGzip(request)) {
     response.Set("Content-Encoding", "gzip");
     response.body = Gzip(text);
@@ -51,6 +56,27 @@ std::string_view Trim(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return "";
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// What follows "NAME=" among the parameters of a media type, or "".
+std::string_view ParameterOf(std::string_view media, std::string_view name) {
+  size_t semicolon = media.find(';');
+  while (semicolon != std::string_view::npos) {
+    media.remove_prefix(semicolon + 1);
+    semicolon = media.find(';');
+    const std::string_view parameter = media.substr(0, semicolon);
+    const size_t equals = parameter.find('=');
+    if (equals == std::string_view::npos || Trim(parameter.substr(0, equals)) != name) continue;
+    return Trim(parameter.substr(equals + 1));
+  }
+  return "";
+}
+
+Response MetricsWereReset() {
+  Response response;
+  response.Set("Content-Type", std::string(kPlain));
+  response.body = "metrics reset\n";
+  return response;
 }
 
 // One entry of an Accept header.
@@ -91,6 +117,32 @@ bool AcceptsPlainText(std::string_view accept) {
     accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
   }
   return false;
+}
+
+std::string MetricsContentType(std::string_view accept) {
+  std::vector<std::pair<double, std::string_view>> entries;  // with how much each is wanted
+  while (!accept.empty()) {
+    const size_t comma = accept.find(',');
+    const std::string_view entry = accept.substr(0, comma);
+    accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
+    const std::string q(ParameterOf(entry, "q"));
+    entries.emplace_back(q.empty() ? 1.0 : std::strtod(q.c_str(), nullptr), entry);
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string_view escaping = "underscores";
+  for (const auto& [q, entry] : entries) {
+    const std::string_view wanted = ParameterOf(entry, "escaping");
+    for (const std::string_view known : {"allow-utf-8", "underscores", "dots", "values"}) {
+      if (wanted == known) escaping = known;
+    }
+    const std::string_view version = ParameterOf(entry, "version");
+    if (Trim(entry.substr(0, entry.find(';'))) == "text/plain" &&
+        (version.empty() || version == "0.0.4")) {
+      break;
+    }
+  }
+  return fmt::format("{}; escaping={}", kMetricsContentType, escaping);
 }
 
 std::string UnixDate(int64_t seconds) {
@@ -152,12 +204,9 @@ Response Endpoints::Now(const Request& request) {
   if (path == "/metrics/slis") {
     if (request.method == "DELETE") {
       slis_.Reset();
-      Response response;
-      response.Set("Content-Type", std::string(kPlain));
-      response.body = "metrics reset\n";
-      return response;
+      return MetricsWereReset();
     }
-    return MetricsText(request, slis_.WriteText());
+    return MetricsText(request, started_, slis_.WriteText());
   }
   if (path == "/configz") return Configz();
   if (path == "/statusz" && options_.statusz) return Statusz(request);
@@ -178,18 +227,16 @@ Response Endpoints::Metrics(const Request& request) {
   if (options_.metrics == nullptr) return NotFound();
   if (request.method == "DELETE") {
     options_.metrics->Reset();
-    Response response;
-    response.Set("Content-Type", std::string(kPlain));
-    response.body = "metrics reset\n";
-    return response;
+    return MetricsWereReset();
   }
-  return MetricsText(request, options_.metrics->WriteText());
+  return MetricsText(request, started_, options_.metrics->WriteText());
 }
 
 Response Endpoints::PodResources(const Request& request,
                                  const EndpointOptions::PodSamples& samples) const {
   if (samples == nullptr) return {};  // not leading: nothing, not even a content type
-  return MetricsText(request, WritePodResources(*samples));
+  if (request.method == "DELETE") return MetricsWereReset();  // there is nothing to reset
+  return MetricsText(request, started_, WritePodResources(*samples));
 }
 
 Response Endpoints::Verbosity(const Request& request) const {
@@ -245,7 +292,9 @@ Response Endpoints::Flagz(const Request& request) const {
   Response response;
   response.Set("Content-Type", std::string(kPlain));
   response.body = Header(options_.component, "flags") + "\n";
-  for (const auto& [name, value] : options_.flags) response.body += name + "=" + value + "\n";
+  for (const auto& [name, value] : options_.flags) {
+    response.body += fmt::format("{}={}\n", name, value);
+  }
   return response;
 }
 

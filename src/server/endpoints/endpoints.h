@@ -38,6 +38,9 @@ class Endpoints {
 
 // Does the Accept header take text/plain (/statusz and /flagz insist on it)?
 bool AcceptsPlainText(std::string_view accept);
+// The content type of metrics for an Accept header: always text, with the escaping that is asked
+// for. (No name of ours needs any.)
+std::string MetricsContentType(std::string_view accept);
 
 // "Sun Nov 15 19:58:13 UTC 2026".
 std::string UnixDate(int64_t seconds);

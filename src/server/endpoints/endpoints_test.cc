@@ -9,6 +9,7 @@
 namespace berth::server {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 Result<void> Passes() { return {}; }
@@ -122,6 +123,36 @@ TEST_F(EndpointsTest, MetricsHaveTheirContentTypeAndCanBeReset) {
   EXPECT_EQ(Ask("/metrics", "POST").body, response.body);
   EXPECT_EQ(Ask("/metrics", "DELETE").body, "metrics reset\n");
   EXPECT_EQ(counter->Value(), 0);
+}
+
+TEST_F(EndpointsTest, MetricsSayWhenTheProcessStarted) {
+  for (const char* path : {"/metrics", "/metrics/slis"}) {
+    EXPECT_THAT(Ask(path).Get("Process-Start-Time-Unix"), ContainsRegex("^[0-9]+$")) << path;
+  }
+}
+
+TEST_F(EndpointsTest, MetricsAreTextWithTheEscapingAskedFor) {
+  const struct {
+    const char* why;
+    const char* accept;
+    const char* escaping;
+  } kRows[] = {
+      {"nothing is asked for", "", "underscores"},
+      {"other formats are not there", "application/openmetrics-text; version=1.0.0", "underscores"},
+      {"an unknown escaping", "text/plain; escaping=none", "underscores"},
+      {"one that is known", "text/plain; version=0.0.4; escaping=dots", "dots"},
+      {"what is wanted more goes first", "text/plain;q=0.2,text/plain;escaping=values", "values"},
+      {"what Prometheus 3 sends",
+       "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/"
+       "openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,"
+       "text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+       "allow-utf-8"},
+  };
+  for (const auto& row : kRows) {
+    EXPECT_EQ(MetricsContentType(row.accept),
+              std::string("text/plain; version=0.0.4; charset=utf-8; escaping=") + row.escaping)
+        << row.why;
+  }
 }
 
 TEST_F(EndpointsTest, GaugesAreRefreshedBeforeMetricsAreWritten) {

@@ -220,6 +220,7 @@ struct Pems {
 };
 
 Result<CertificatePem> ReadPair(const std::string& cert_file, const std::string& key_file) {
+  if (cert_file.empty() || key_file.empty()) return Fail("missing filename for serving cert");
   auto cert = ReadFile(cert_file);
   if (!cert) return Fail(cert.error());
   auto key = ReadFile(key_file);

@@ -73,7 +73,7 @@ ShapeUse UseOf(const api::Pod& pod) {
 }
 
 std::shared_ptr<const std::vector<PodResourceUse>> CollectPodResources(
-    const cluster::Cluster& cluster) {
+    const cluster::Cluster& cluster, const kube::OtherPods& others) {
   auto pods = std::make_shared<std::vector<PodResourceUse>>();
   boost::unordered_flat_map<const cluster::PodShape*, std::shared_ptr<const ShapeUse>> shapes;
   pods->reserve(cluster.PodCountTotal());
@@ -88,6 +88,15 @@ std::shared_ptr<const std::vector<PodResourceUse>> CollectPodResources(
     }
     // A pod we have placed has its node only once the API server says so.
     pods->push_back({pod.name, pod.assumed ? std::string() : pod.node_name, use});
+  }
+  for (const auto& [uid, other] : others.ByUid()) {
+    auto use = std::make_shared<ShapeUse>();
+    use->namespace_ = other.namespace_;
+    if (other.priority) use->priority = std::to_string(*other.priority);
+    use->scheduler_name = other.scheduler_name;
+    use->requests = UsesOf(other.requests);
+    use->limits = UsesOf(other.limits);
+    pods->push_back({other.name, "", std::move(use)});
   }
   return pods;
 }

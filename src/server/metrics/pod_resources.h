@@ -10,6 +10,7 @@
 
 #include "api/core/pod.h"
 #include "cluster/cluster.h"
+#include "kube/host/other_pods.h"
 
 namespace berth::server {
 
@@ -36,9 +37,10 @@ struct PodResourceUse {
   std::shared_ptr<const ShapeUse> shape;
 };
 
-// All pods of the cluster. On the engine's thread; costs a copy of every pod's name.
+// All pods of the cluster, and others' that have no node. On the engine's thread; costs a copy of
+// every pod's name.
 std::shared_ptr<const std::vector<PodResourceUse>> CollectPodResources(
-    const cluster::Cluster& cluster);
+    const cluster::Cluster& cluster, const kube::OtherPods& others);
 
 // The body of /metrics/resources.
 std::string WritePodResources(const std::vector<PodResourceUse>& pods);

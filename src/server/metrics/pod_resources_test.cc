@@ -32,7 +32,7 @@ TEST(PodResources, RequestsAsRecorded) {
   cluster.AddPod(PodOf("h", "n1", 1000, R"({"requests":{"cpu":"1500m","memory":"64Mi"}})"));
   cluster.AddPod(PodOf("fail", "", 0, R"({"requests":{"cpu":"50","memory":"64Mi"}})"));
   EXPECT_EQ(
-      WritePodResources(*CollectPodResources(cluster)),
+      WritePodResources(*CollectPodResources(cluster, {})),
       std::string(kRequestHelp) +
           "kube_pod_resource_request{namespace=\"default\",node=\"\",pod=\"fail\",priority=\"0\","
           "resource=\"cpu\",scheduler=\"default-scheduler\",unit=\"cores\"} 50\n"
@@ -47,7 +47,7 @@ TEST(PodResources, RequestsAsRecorded) {
 TEST(PodResources, LimitsComeFirstAndZerosNotAtAll) {
   cluster::Cluster cluster;
   cluster.AddPod(PodOf("p", "", 0, R"({"limits":{"hugepages-2Mi":"4Mi","memory":"0"}})"));
-  const std::string text = WritePodResources(*CollectPodResources(cluster));
+  const std::string text = WritePodResources(*CollectPodResources(cluster, {}));
   EXPECT_TRUE(text.starts_with("# HELP kube_pod_resource_limit [STABLE] Resources limit for "))
       << text;
   EXPECT_NE(text.find("resource=\"hugepages-2Mi\",scheduler=\"default-scheduler\",unit=\"bytes\"} "
@@ -56,9 +56,25 @@ TEST(PodResources, LimitsComeFirstAndZerosNotAtAll) {
   EXPECT_EQ(text.find("memory"), std::string::npos);
 }
 
+TEST(PodResources, PodsOfOtherSchedulersAreThereToo) {
+  cluster::Cluster cluster;
+  cluster.AddPod(PodOf("h", "n1", 1000, R"({"requests":{"cpu":"1500m"}})"));
+  api::Pod other = PodOf("other", "", 0, R"({"requests":{"cpu":"100m"}})");
+  other.metadata.uid = "u";
+  other.spec.scheduler_name = "none";
+  kube::OtherPods others;
+  others.Serve({"default-scheduler"});
+  others.Upsert(other);
+  const std::string text = WritePodResources(*CollectPodResources(cluster, others));
+  EXPECT_NE(text.find("kube_pod_resource_request{namespace=\"default\",node=\"\",pod=\"other\","
+                      "priority=\"0\",resource=\"cpu\",scheduler=\"none\",unit=\"cores\"} 0.1\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(PodResources, NoPodsNoText) {
   cluster::Cluster cluster;
-  EXPECT_EQ(WritePodResources(*CollectPodResources(cluster)), "");
+  EXPECT_EQ(WritePodResources(*CollectPodResources(cluster, {})), "");
 }
 
 TEST(PodResources, UnitsByResource) {

@@ -127,6 +127,31 @@ void AddProcessMetrics(Registry& registry) {
   });
 }
 
+void AddRegistryMetrics(Registry& registry) {
+  constexpr Stability kBeta = Stability::kBeta;
+  registry.AddCounter({"hidden_metrics_total", "The count of hidden metrics.", kBeta});
+  Counter* disabled =
+      registry.AddCounter({"disabled_metrics_total", "The count of disabled metrics.", kBeta})
+          .Only();
+  CounterFamily& registered = registry.AddCounter(
+      {"registered_metrics_total",
+       "The count of registered metrics broken by stability level and deprecation version.",
+       kBeta,
+       {"stability_level", "deprecated_version"}});
+  Counter* const levels[] = {registered.With({"ALPHA", ""}), registered.With({"BETA", ""}),
+                             registered.With({"STABLE", ""})};
+  registry.OnCollect([=, &registry] {
+    const auto set = [](Counter* counter, size_t to) {
+      counter->Reset();
+      counter->Add(static_cast<double>(to));
+    };
+    set(disabled, registry.DisabledFamilies());
+    set(levels[0], registry.Families(Stability::kAlpha));
+    set(levels[1], registry.Families(Stability::kBeta));
+    set(levels[2], registry.Families(Stability::kStable));
+  });
+}
+
 void AddComponentMetrics(Registry& registry, const ComponentInfo& info) {
   std::string major, minor;
   if (info.git_version.starts_with("v")) {

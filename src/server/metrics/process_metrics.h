@@ -28,6 +28,8 @@ ProcessStats ReadProcessStats();
 
 // process_*: read anew at every scrape.
 void AddProcessMetrics(Registry& registry);
+// registered_metrics_total and its siblings: what the registry says of itself.
+void AddRegistryMetrics(Registry& registry);
 
 struct FeatureValue {
   std::string name;

@@ -27,6 +27,22 @@ TEST(ProcessMetrics, HelpHasNoStability) {
   EXPECT_THAT(text, HasSubstr("# TYPE process_cpu_seconds_total counter\n"));
 }
 
+TEST(RegistryMetrics, FamiliesAreCountedByStability) {
+  Registry registry(RegistryOptions{.disabled = {"b"}});
+  registry.AddCounter({"a", "A.", Stability::kAlpha});
+  registry.AddCounter({"b", "B.", Stability::kAlpha});
+  registry.AddCounter({"c", "C.", Stability::kStable});
+  AddRegistryMetrics(registry);
+  const std::string text = registry.WriteText();
+  for (const char* line :
+       {"\ndisabled_metrics_total 1\n", "\nhidden_metrics_total 0\n",
+        "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"ALPHA\"} 2\n",
+        "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"BETA\"} 3\n",
+        "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST(ComponentMetrics, FeaturesAndVersions) {
   Registry registry;
   ComponentInfo info;

@@ -211,6 +211,20 @@ std::string Registry::WriteText() {
   return out;
 }
 
+size_t Registry::Families(Stability stability) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<size_t>(std::count_if(
+      families_.begin(), families_.end(),
+      [&](const auto& family) { return family.second->options_.stability == stability; }));
+}
+
+size_t Registry::DisabledFamilies() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<size_t>(
+      std::count_if(families_.begin(), families_.end(),
+                    [&](const auto& family) { return options_.disabled.contains(family.first); }));
+}
+
 void Registry::Reset() {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [name, family] : families_) family->Reset();

@@ -191,6 +191,10 @@ class Registry {
   // Called at the start of every WriteText, on its thread, to bring values up to date.
   void OnCollect(std::function<void()> collect);
 
+  // How many families there are of a stability; how many are not printed.
+  size_t Families(Stability stability);
+  size_t DisabledFamilies();
+
   // All families that have series, sorted by name, in the text format 0.0.4.
   std::string WriteText();
   // What DELETE /metrics does.
@@ -219,7 +223,6 @@ void AppendHead(std::string& out, std::string_view name, std::string_view help,
 // The help text as Kubernetes prints it: "[ALPHA] help".
 std::string AnnotatedHelp(Stability stability, std::string_view help);
 
-inline constexpr std::string_view kMetricsContentType =
-    "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 }  // namespace berth::server

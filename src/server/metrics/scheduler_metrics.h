@@ -84,7 +84,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void PreemptionEnded(const scheduler::PodRef& preemptor, std::string_view node,
                        bool success) override;
   void PermitWaited(framework::Code code, int64_t waited_ns) override;
-  void PluginFailed(framework::Point point, std::string_view plugin) override;
+  void PluginFailed(const scheduler::PodRef& pod, framework::Point point, std::string_view plugin,
+                    std::string_view node, std::string_view error) override;
 
   void PointBegan(framework::Point point) override;
   void PointEnded(framework::Point point, framework::Code code) override;
@@ -92,8 +93,10 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void PluginBegan() override;
   void PluginEnded(framework::Point point, std::string_view plugin, framework::Code code) override;
   void BindingPointBegan(const scheduler::PodRef& pod, framework::Point point) override;
+  void BindingPluginEnded(const scheduler::PodRef& pod, framework::Point point,
+                          std::string_view plugin, framework::Code code) override;
   void BindingPointEnded(const scheduler::PodRef& pod, framework::Point point,
-                         std::string_view plugin, framework::Code code) override;
+                         framework::Code code) override;
 
   const scheduler::PointTimes* CycleTimes() override;
   const scheduler::PointTimes* BindingTimes(const scheduler::PodRef& pod) override;
@@ -102,7 +105,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void HintEnded(std::string_view plugin, std::string_view event, std::string_view hint) override;
   bool EventBegan() override { return Begin(event_, wants().skip_events); }
   void EventEnded(std::string_view event) override;
-  bool PreEnqueueBegan() override { return Begin(pre_enqueue_, wants().skip_pre_enqueues); }
+  bool PreEnqueueBegan() override;
+  void PreEnqueueAsked(std::string_view plugin, framework::Code code) override;
   void PreEnqueueEnded(std::string_view profile, framework::Code code) override;
   void Replaced(const scheduler::Engine& old, const scheduler::Engine& next) override;
 
@@ -134,6 +138,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   struct Bind {
     Timer cycle;
     int64_t point_began_ns = 0;
+    int64_t plugin_began_ns = 0;
     uint8_t profile = 0;
     uint32_t plugins_weight = 0;
     scheduler::PointTimes times = {};
@@ -172,6 +177,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void RefreshInflight(const queue::SchedulingQueue& queue);
   void RefreshCalls(const scheduler::Engine& engine);
   void RefreshIncoming(const scheduler::Engine& engine);
+  void NameEvaluations(const framework::Profile& profile);
   void CountCalls(const framework::Cycle& cycle, std::vector<framework::PluginCalls>& before);
   // One of a run of equal things is timed: how much it counts for, and how many of the next are
   // not.
@@ -234,6 +240,9 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   Sample hint_;
   Sample event_;
   Sample pre_enqueue_;
+  uint32_t timed_pre_enqueues_ = 0;
+  bool times_gates_ = false;  // the PreEnqueue that runs times single plugins
+  int64_t gate_began_ns_ = 0;
   std::vector<Step> steps_;
   uint32_t steps_weight_ = 0;    // 0: they are counted already
   scheduler::PointTimes times_;  // the sum of steps_, when somebody has asked

@@ -195,12 +195,54 @@ TEST_F(SchedulerMetricsTest, ABindingIsTimedFromItsOwnBeginning) {
   metrics_.BindingPointBegan(ref, Point::kBind);
   metrics_.CycleBegan(pod_, "p", 0);  // meanwhile, and not its business
   Pass(7000);
-  metrics_.BindingPointEnded(ref, Point::kBind, "DefaultBinder", Code::kSuccess);
+  metrics_.BindingPluginEnded(ref, Point::kBind, "DefaultBinder", Code::kSuccess);
+  metrics_.BindingPointEnded(ref, Point::kBind, Code::kSuccess);
   const std::string text = Text();
   EXPECT_THAT(text, HasSubstr("scheduler_framework_extension_point_duration_seconds_sum{extension_"
                               "point=\"Bind\",profile=\"p\",status=\"Success\"} 0.007\n"));
   EXPECT_THAT(text, HasSubstr("scheduler_plugin_execution_duration_seconds_sum{extension_point="
                               "\"Bind\",plugin=\"DefaultBinder\",status=\"Success\"} 0.007\n"));
+}
+
+TEST_F(SchedulerMetricsTest, EachPreBindPluginIsTimedFromTheEndOfTheOneBefore) {
+  metrics_.CycleBegan(pod_, "p", 0);
+  metrics_.Attempted(pod_, Outcome::kScheduled, "n1", "");
+  scheduler::PodRef ref;
+  ref.uid = "uid-1";
+  metrics_.BindingPointBegan(ref, Point::kPreBind);
+  Pass(2000);
+  metrics_.BindingPluginEnded(ref, Point::kPreBind, "VolumeBinding", Code::kSuccess);
+  Pass(3000);
+  metrics_.BindingPluginEnded(ref, Point::kPreBind, "DynamicResources", Code::kError);
+  metrics_.BindingPointEnded(ref, Point::kPreBind, Code::kError);
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("scheduler_framework_extension_point_duration_seconds_sum{extension_"
+                              "point=\"PreBind\",profile=\"p\",status=\"Error\"} 0.005\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_plugin_execution_duration_seconds_sum{extension_point="
+                              "\"PreBind\",plugin=\"VolumeBinding\",status=\"Success\"} 0.002\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_plugin_execution_duration_seconds_sum{extension_point="
+                              "\"PreBind\",plugin=\"DynamicResources\",status=\"Error\"} 0.003\n"));
+}
+
+TEST_F(SchedulerMetricsTest, OnePreEnqueueInTenTimesItsPlugins) {
+  for (int i = 0; i < 20; ++i) {
+    metrics_.PreEnqueueBegan();
+    Pass(1000);
+    metrics_.PreEnqueueAsked("SchedulingGates", Code::kSuccess);
+    Pass(2000);
+    metrics_.PreEnqueueAsked("DynamicResources", Code::kUnschedulableAndUnresolvable);
+    metrics_.PreEnqueueEnded("p", Code::kUnschedulableAndUnresolvable);
+  }
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("scheduler_plugin_execution_duration_seconds_sum{extension_point="
+                              "\"PreEnqueue\",plugin=\"SchedulingGates\",status=\"Success\"} "
+                              "0.002\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_plugin_execution_duration_seconds_sum{extension_point="
+                              "\"PreEnqueue\",plugin=\"DynamicResources\",status="
+                              "\"UnschedulableAndUnresolvable\"} 0.004\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_framework_extension_point_duration_seconds_count{"
+                              "extension_point=\"PreEnqueue\",profile=\"p\",status=\"Success\"} "
+                              "20\n"));
 }
 
 TEST_F(SchedulerMetricsTest, WhatWasTimedIsThereForTheRecordOfTheDecision) {
@@ -228,7 +270,7 @@ TEST_F(SchedulerMetricsTest, WhatWasTimedIsThereForTheRecordOfTheDecision) {
   EXPECT_EQ(metrics_.CycleTimes(), nullptr) << "the cycle is over";
   metrics_.BindingPointBegan(pod, Point::kBind);
   Pass(7000);
-  metrics_.BindingPointEnded(pod, Point::kBind, "DefaultBinder", Code::kSuccess);
+  metrics_.BindingPointEnded(pod, Point::kBind, Code::kSuccess);
   ASSERT_NE(metrics_.BindingTimes(pod), nullptr);
   EXPECT_NEAR(metrics_.BindingTimes(pod)->Ms(Point::kBind), 7, 1e-6);
   EXPECT_FALSE(metrics_.BindingTimes(pod)->Has(Point::kFilter));
@@ -287,7 +329,7 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
   Pass(20'000);
   metrics_.PreemptionEnded(preemptor, "n1", true);
   metrics_.PreemptionEnded(preemptor, "n1", true);  // told twice, counted once
-  metrics_.PluginFailed(Point::kPreBind, "VolumeBinding");
+  metrics_.PluginFailed({}, Point::kPreBind, "VolumeBinding", "n1", "e");
   ASSERT_TRUE(metrics_.PreEnqueueBegan());
   metrics_.PreEnqueueEnded("p", Code::kPending);
   const std::string text = Text();
@@ -298,7 +340,7 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
         "scheduler_permit_wait_duration_seconds_sum{result=\"Success\"} 0.002\n",
         "scheduler_preemption_victims_sum 3\n",
         "scheduler_framework_extension_point_duration_seconds_count{extension_point=\"PreEnqueue\","
-        "profile=\"p\",status=\"Pending\"} 1\n",
+        "profile=\"p\",status=\"Success\"} 1\n",
         "scheduler_preemption_goroutines_execution_total{result=\"success\"} 1\n",
         "scheduler_preemption_goroutines_duration_seconds_sum{result=\"success\"} 0.02\n",
         "scheduler_volume_scheduling_stage_error_total{operation=\"bind\"} 1\n"}) {
@@ -379,6 +421,16 @@ TEST_F(SchedulerMetricsTest, ACycleThatIsWantedIsTimedAndOthersStayInTheirPlaces
   EXPECT_THAT(numbers,
               testing::ElementsAre(0, 10, SchedulerMetrics::kSampling - 1,
                                    SchedulerMetrics::kSampling, 2 * SchedulerMetrics::kSampling));
+}
+
+TEST_F(SchedulerMetricsTest, WhatMayBeCountedIsThereFromTheStart) {
+  const auto engine = std::move(*scheduler::Engine::Make(
+      config::Default(), {}, api::Time::FromUnixNano(0), nullptr, &metrics_));
+  metrics_.Refresh(*engine);
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("scheduler_plugin_evaluation_total{extension_point=\"Filter\","
+                              "plugin=\"VolumeZone\",profile=\"default-scheduler\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("scheduler_inflight_events{event=\"PodPopped\"} 0\n"));
 }
 
 TEST_F(SchedulerMetricsTest, RefreshReadsTheEngine) {

@@ -74,9 +74,7 @@ void SchedulerMetrics::RefreshUnschedulable(const scheduler::Engine& engine) {
 
 void SchedulerMetrics::RefreshInflight(const queue::SchedulingQueue& queue) {
   inflight_.ForEach([](Gauge& gauge) { gauge.Set(0); });
-  if (queue.InFlightCount() > 0) {
-    inflight_.Of({"PodPopped"}).Set(static_cast<double>(queue.InFlightCount()));
-  }
+  inflight_.Of({"PodPopped"}).Set(static_cast<double>(queue.InFlightCount()));
   queue.ForEachInFlightEvent(
       [&](const queue::Event& event) { inflight_.Of({event.what.Label()}).OwnAdd(1); });
 }
@@ -84,6 +82,7 @@ void SchedulerMetrics::RefreshInflight(const queue::SchedulingQueue& queue) {
 void SchedulerMetrics::RefreshCalls(const scheduler::Engine& engine) {
   calls_before_.resize(engine.ProfileCount());
   for (size_t p = 0; p < engine.ProfileCount(); ++p) {
+    if (calls_before_[p].empty()) NameEvaluations(engine.CycleOf(p).profile());
     CountCalls(engine.CycleOf(p), calls_before_[p]);
   }
 }
@@ -102,6 +101,19 @@ void SchedulerMetrics::RefreshIncoming(const scheduler::Engine& engine) {
       incoming_.Of({queue::NameOf(counted), events[i].event}).OwnAdd(static_cast<double>(pods));
     }
   }
+}
+
+// Every plugin has its series from the start, as in kube-scheduler.
+void SchedulerMetrics::NameEvaluations(const framework::Profile& profile) {
+  const auto name = [&](const auto& served, Point point) {
+    for (const auto& one : served) {
+      evaluations_.Of({one.plugin->Name(), framework::PointName(point), profile.Name()});
+    }
+  };
+  name(profile.pre_filter, Point::kPreFilter);
+  name(profile.filter, Point::kFilter);
+  name(profile.pre_score, Point::kPreScore);
+  name(profile.score, Point::kScore);
 }
 
 void SchedulerMetrics::CountCalls(const framework::Cycle& cycle,

@@ -303,8 +303,8 @@ constexpr Workload kWorkloads[] = {
      &StatefulSetSetup},
     {"statefulset-services", "the same, among 5,000 services of others", &StatefulSetPod,
      &StatefulSetAmongServices},
-    {"statefulset-apart", "as statefulset, with preferred anti-affinity on a node", &StatefulSetApart,
-     &StatefulSetSetup},
+    {"statefulset-apart", "as statefulset, with preferred anti-affinity on a node",
+     &StatefulSetApart, &StatefulSetSetup},
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ class ServiceIndex {
   void File(const std::string& name, const api::Service* service);
   void TakeOut(const std::string& name);
 
-  uint64_t seen_ = 0;  // generation of the store
+  uint64_t seen_ = 0;                                    // generation of the store
   boost::unordered_flat_map<std::string, Filed> filed_;  // by "namespace/name"
   boost::unordered_flat_map<std::string, std::vector<const api::Service*>> under_;
   std::string scratch_;

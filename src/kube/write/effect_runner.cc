@@ -236,12 +236,12 @@ class EffectRunner::Impl {
     FinishSoon(key, Code::kError, "no extender is configured");
   }
 
-  void SendPatch(Key key, ApiRequest request);
+  void SendPatch(Key key, const ApiRequest& request);
   void OnPatched(Key key, const ApiRequest& request, const ApiResponse& response);
   void OnRead(Key key, const ApiResponse& response);
 
   void Fetch(Key key, framework::ApiWrite write);
-  void OnFetched(Key key, framework::ApiWrite write, const ApiResponse& response);
+  void OnFetched(Key key, const framework::ApiWrite& write, const ApiResponse& response);
   void Write(Key key, const framework::ApiWrite& write, std::string_view old);
   void OnWritten(Key key, const Kind& kind, const ApiResponse& response);
   void Create(Key key, const framework::ApiWrite& write);
@@ -345,10 +345,10 @@ void EffectRunner::Impl::Start(Key key, const scheduler::PatchPodStatus& patch) 
   ApiRequest request = Request("PATCH", PodPath(patch.pod, "status"));
   request.content_type = kStrategicMergePatch;
   request.body = std::move(*body);
-  SendPatch(key, std::move(request));
+  SendPatch(key, request);
 }
 
-void EffectRunner::Impl::SendPatch(Key key, ApiRequest request) {
+void EffectRunner::Impl::SendPatch(Key key, const ApiRequest& request) {
   Send(key, request,
        [this, key, request](const ApiResponse& response) { OnPatched(key, request, response); });
 }
@@ -389,7 +389,7 @@ void EffectRunner::Impl::Fetch(Key key, framework::ApiWrite write) {
   });
 }
 
-void EffectRunner::Impl::OnFetched(Key key, framework::ApiWrite write,
+void EffectRunner::Impl::OnFetched(Key key, const framework::ApiWrite& write,
                                    const ApiResponse& response) {
   if (!response.Ok()) {
     Code code = CodeOf(response);

@@ -519,26 +519,30 @@ bool ClassCache::TellVerdicts(Cycle& cycle, Entry& entry) {
     entry.verdicts.reset();
     return false;
   }
-  VerdictTable& table = cycle.mutable_verdicts();
-  const std::span<const Verdict> known = verdicts_->ByRow();
-  std::copy(known.begin(), known.end(), table.begin());
   rejections_ = verdicts_->Counts();
-  if (nodes_->LiveCells() > 0) {
-    const PodClass::Cell* first = nodes_->Cells().data();
-    for (size_t i = 0; i < nodes_->Cells().size(); ++i) {
-      if (first[i].count > 0) rejections_.Add(cell_verdicts_[i], first[i].count);
-    }
-    for (NodeIndex n = 0; n < known.size(); ++n) {
-      const PodClass::Cell* cell = nodes_->CellOf(n);
-      if (cell != nullptr) table[n] = cell_verdicts_[static_cast<size_t>(cell - first)];
-    }
+  const auto cells = nodes_->Cells();
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].count > 0) rejections_.Add(cell_verdicts_[i], cells[i].count);
   }
   for (const auto& [n, verdict] : in_the_way_) {
-    if (verdicts_->Has(n)) rejections_.Take(known[n]);
+    if (verdicts_->Has(n)) rejections_.Take(verdicts_->ByRow()[n]);
     rejections_.Add(verdict, 1);
-    table[n] = verdict;
   }
+  cycle.LeaveVerdictsToClasses();
   return true;
+}
+
+void ClassCache::WriteVerdicts(VerdictTable* table) const {
+  const std::span<const Verdict> known = verdicts_->ByRow();
+  std::copy(known.begin(), known.end(), table->begin());
+  if (nodes_->LiveCells() > 0) {
+    const PodClass::Cell* first = nodes_->Cells().data();
+    for (NodeIndex n = 0; n < known.size(); ++n) {
+      const PodClass::Cell* cell = nodes_->CellOf(n);
+      if (cell != nullptr) (*table)[n] = cell_verdicts_[static_cast<size_t>(cell - first)];
+    }
+  }
+  for (const auto& [n, verdict] : in_the_way_) (*table)[n] = verdict;
 }
 
 // From the cells that passed: their scores, and the best of them.

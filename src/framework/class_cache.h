@@ -64,6 +64,8 @@ class ClassCache {
   // The distinct verdicts and how many nodes have each. REQUIRES: Find has just answered, and none
   // fits.
   const VerdictCounts& Rejections() const { return rejections_; }
+  // The same by node. REQUIRES: as above.
+  void WriteVerdicts(VerdictTable* table) const;
 
   // For tests: make a class for every pod that may have one, whether it pays or not.
   void set_eager(bool eager) { eager_ = eager; }

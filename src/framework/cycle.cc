@@ -49,6 +49,7 @@ void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   ForgetRestriction();
   pre_filter_end_ = kNoPlugin;  // nobody was asked
   errors_.clear();
+  verdicts_left_ = false;
   if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
   for (const auto& [plugin, state] : plan_->begin) plugin->BeginCycle(*context_, state);
 }
@@ -204,6 +205,11 @@ Status Cycle::NoNodeLeft() const {
 // --- Filter
 // ----------------------------------------------------------------------------------------------------------
 
+void Cycle::WriteVerdictsOfClasses() const {
+  verdicts_left_ = false;
+  classes_->WriteVerdicts(&verdicts_);
+}
+
 void Cycle::FilterRange(NodeSet& nodes, size_t first_word, size_t end_word) {
   FilterBatch batch(nodes, verdicts_, first_word, end_word);
   for (const auto& [plugin, index] : profile_.filter) {
@@ -231,11 +237,13 @@ void Cycle::FilterPluginByPlugin(NodeSet& nodes, size_t first_word, size_t end_w
 }
 
 void Cycle::RunFilter(NodeSet& nodes, size_t first_word, size_t end_word) {
+  WriteVerdicts();
   if (plugin_watch_ != nullptr) return FilterPluginByPlugin(nodes, first_word, end_word);
   FilterRange(nodes, first_word, end_word);
 }
 
 void Cycle::RunFilter(NodeSet& nodes) {
+  WriteVerdicts();
   if (plugin_watch_ != nullptr) return FilterPluginByPlugin(nodes, 0, nodes.Words().size());
   ForRanges(nodes.Words().size(),
             [&](size_t first, size_t end) { FilterRange(nodes, first, end); });
@@ -281,6 +289,7 @@ Status Cycle::RemovePod(const cluster::Pod& pod, NodeIndex node) {
 }
 
 bool Cycle::FilterOne(NodeIndex n) {
+  WriteVerdicts();
   const size_t word = n / NodeSet::kWordBits;
   if (one_.Capacity() < context_->cluster.Rows()) one_.Resize(context_->cluster.Rows());
   one_.Insert(n);
@@ -291,14 +300,15 @@ bool Cycle::FilterOne(NodeIndex n) {
 }
 
 void Cycle::RejectWithError(const Status& status, NodeIndex n) {
-  verdicts_[n] = {kNoPlugin, Code::kError, 0, static_cast<uint32_t>(errors_.size())};
+  mutable_verdicts()[n] = {kNoPlugin, Code::kError, 0, static_cast<uint32_t>(errors_.size())};
   errors_.push_back(status.Message());
 }
 
 // Extenders tend to give many nodes the same reason, one after the other.
 void Cycle::RejectForeign(NodeIndex n, Code code, std::string_view reason) {
   if (errors_.empty() || errors_.back() != reason) errors_.emplace_back(reason);
-  verdicts_[n] = {kNoPlugin, code, kForeignVerdict, static_cast<uint32_t>(errors_.size() - 1)};
+  mutable_verdicts()[n] = {kNoPlugin, code, kForeignVerdict,
+                           static_cast<uint32_t>(errors_.size() - 1)};
 }
 
 std::vector<std::string> Cycle::Reasons(const Verdict& verdict) const {

@@ -85,8 +85,17 @@ class Cycle {
   void RejectWithError(const Status& status, NodeIndex n);
   // The verdict of somebody who is no plugin: an extender. Kept until the next Begin.
   void RejectForeign(NodeIndex n, Code code, std::string_view reason);
-  const VerdictTable& verdicts() const { return verdicts_; }
-  VerdictTable& mutable_verdicts() { return verdicts_; }
+  const VerdictTable& verdicts() const {
+    WriteVerdicts();
+    return verdicts_;
+  }
+  VerdictTable& mutable_verdicts() {
+    WriteVerdicts();
+    return verdicts_;
+  }
+  // The verdict on every node is what classes() knows, until the next Begin. It is written down
+  // when somebody asks for verdicts: mostly their counts are all that is wanted.
+  void LeaveVerdictsToClasses() { verdicts_left_ = true; }
   // The words for a verdict of this cycle.
   std::vector<std::string> Reasons(const Verdict& verdict) const;
 
@@ -151,6 +160,11 @@ class Cycle {
   Status AskPreFilters();
   void MissedPreFilters(uint8_t plugin);
   void EndPreFilters(uint8_t plugin);
+  // Does nothing unless they were left to classes. Not from several threads at once.
+  void WriteVerdicts() const {
+    if (verdicts_left_) WriteVerdictsOfClasses();
+  }
+  void WriteVerdictsOfClasses() const;
   void FilterRange(NodeSet& nodes, size_t first_word, size_t end_word);
   void FilterPluginByPlugin(NodeSet& nodes, size_t first_word, size_t end_word);
   void AskScores(const NodeSet& feasible);
@@ -182,7 +196,8 @@ class Cycle {
   PreFilterResult restriction_;
   PreFilterResult scratch_restriction_;  // of the second plugin that restricts, and on
   std::vector<uint8_t> restricting_;
-  VerdictTable verdicts_;
+  mutable VerdictTable verdicts_;
+  mutable bool verdicts_left_ = false;
   NodeSet one_;                      // scratch of FilterOne; empty in between
   std::vector<std::string> errors_;  // texts of verdicts that no plugin gave, by reason
 

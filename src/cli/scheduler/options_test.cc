@@ -492,9 +492,8 @@ TEST_F(OptionsTest, WhatHasNoEffectIsSaid) {
   EXPECT_THAT(ran.err, HasSubstr("Flag --port has no effect: there is no insecure port"));
   EXPECT_THAT(ran.err, HasSubstr("Flags that have no effect in berth: --contention-profiling, "
                                  "--log-flush-frequency\n"));
-  EXPECT_THAT(
-      ran.err,
-      HasSubstr("Feature gates that berth does not act on: CoordinatedLeaderElection=true\n"));
+  EXPECT_THAT(ran.err, HasSubstr("Feature gates that berth does not act on: "
+                                 "CoordinatedLeaderElection=true\n"));
   EXPECT_THAT(ran.err, HasSubstr("component has alpha features enabled in emulated version, this "
                                  "is unsupported: features=[ClientsAllowCBOR]\n"));
 }

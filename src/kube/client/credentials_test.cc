@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "kube/client/fake_plugin.h"
 #include "kube/fake_loop.h"
 
 namespace berth::kube {
@@ -193,23 +194,6 @@ TEST_F(CredentialsTest, NoTimerOutlivesThem) {
   EXPECT_EQ(loop_.Timers(), 0u);
 }
 
-// A plugin that a test answers by hand.
-class FakeRunner final : public ProcessRunner {
- public:
-  struct State {
-    int runs = 0;
-    Callback done;
-  };
-  explicit FakeRunner(State& state) : state_(state) {}
-  void Run(ProcessSpec, Callback done) override {
-    ++state_.runs;
-    state_.done = std::move(done);
-  }
-
- private:
-  State& state_;
-};
-
 class ExecCredentialsTest : public CredentialsTest {
  protected:
   void SetUp() override {
@@ -218,7 +202,7 @@ class ExecCredentialsTest : public CredentialsTest {
     config.exec.command = "plugin";
     config.exec.api_version = "client.authentication.k8s.io/v1";
     config.exec.interactive_mode = "Never";
-    credentials_ = Make(loop_, config, std::make_unique<FakeRunner>(plugin_));
+    credentials_ = Make(loop_, config, std::make_unique<FakePlugin>(plugin_));
   }
   void Print(const std::string& status) {
     plugin_.done({ProcessResult::Kind::kExited, 0,
@@ -232,7 +216,7 @@ class ExecCredentialsTest : public CredentialsTest {
     };
   }
 
-  FakeRunner::State plugin_;
+  FakePlugin::State plugin_;
   std::shared_ptr<Credentials> credentials_;
 };
 
@@ -320,7 +304,7 @@ TEST_F(ExecCredentialsTest, AProgramThatNeedsATerminalWithoutOne) {
   ClientConfig config;
   config.exec.command = "plugin";
   config.exec.interactive_mode = "Sometimes";
-  const auto credentials = Make(loop_, config, std::make_unique<FakeRunner>(plugin_));
+  const auto credentials = Make(loop_, config, std::make_unique<FakePlugin>(plugin_));
   std::vector<std::string> answers;
   credentials->Fetch(Into(answers));
   EXPECT_THAT(answers, ElementsAre());

@@ -9,6 +9,7 @@
 
 #include "kube/client/credentials.h"
 #include "kube/client/fake_http_client.h"
+#include "kube/client/fake_plugin.h"
 #include "kube/fake_loop.h"
 
 namespace berth::kube {
@@ -19,22 +20,6 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::StartsWith;
 using Kind = HttpError::Kind;
-
-class FakePlugin final : public ProcessRunner {
- public:
-  struct State {
-    int runs = 0;
-    Callback done;
-  };
-  explicit FakePlugin(State& state) : state_(state) {}
-  void Run(ProcessSpec, Callback done) override {
-    ++state_.runs;
-    state_.done = std::move(done);
-  }
-
- private:
-  State& state_;
-};
 
 // Records a watch as lines.
 class Recorder final : public WatchSink {

@@ -229,10 +229,9 @@ void Cluster::TrackShapeResources(const PodShape& shape) {
 // --- Pods
 // ------------------------------------------------------------------------------------------------------------
 
-void Cluster::FillPod(Pod& pod, const api::Pod& from) {
-  const PodShape* old = pod.shape;
-  pod.shape = shapes_.Acquire(from, strings_, resource_names_);
-  if (old != nullptr) shapes_.Release(old);
+void Cluster::FillPod(Pod& pod, const api::Pod& from, const PodShape* shape) {
+  if (pod.shape != nullptr) shapes_.Release(pod.shape);
+  pod.shape = shape;
   TrackShapeResources(*pod.shape);
   pod.name = from.metadata.name;
   pod.uid = from.metadata.uid;
@@ -256,15 +255,40 @@ PodId Cluster::AddPod(const api::Pod& from) {
   }
   Pod& pod = pods_[id];
   pod.id = id;
-  FillPod(pod, from);
+  FillPod(pod, from, ShapeOf(from));
   ++pod_total_;
   pod_of_uid_.insert_or_assign(pod.uid, id);
   if (!pod.node_name.empty()) Place(id, RowFor(pod.node_name), false);
   return id;
 }
 
+// Whether everybody who looks at the pod's node finds what they found before: the pods on it in the
+// same order, and this one the same in all that counts there. That is so when the API server
+// confirms what was assumed.
+bool Cluster::ChangesNothing(const Pod& pod, const api::Pod& from, const PodShape* shape) const {
+  if (pod.node == kNoNode || shape != pod.shape) return false;
+  const NodeRecord& node = records_[pod.node];
+  const std::string& name = from.spec.node_name;
+  return pod.position + 1 == node.pods.size() &&
+         (name.empty() || name == strings_.Text(node.name)) && pod.uid == from.metadata.uid &&
+         pod.name == from.metadata.name &&
+         pod.creation_timestamp == from.metadata.creation_timestamp &&
+         pod.start_time == from.status.start_time.value_or(api::Time()) &&
+         pod.terminating == from.metadata.deletion_timestamp.has_value() &&
+         pod.preempted == WasPreemptedByScheduler(from) &&
+         pod.resource_claim_statuses == from.status.resource_claim_statuses;
+}
+
 void Cluster::UpdatePod(PodId id, const api::Pod& from) {
   Pod& pod = pods_[id];
+  const PodShape* shape = ShapeOf(from);
+  if (ChangesNothing(pod, from, shape)) {
+    shapes_.Release(shape);  // it has it already
+    pod.assumed = pod.assumed && from.spec.node_name.empty();
+    pod.node_name = from.spec.node_name;
+    pod.nominated_node_name = from.status.nominated_node_name;
+    return;
+  }
   // By name: the row of a node that is gone is given up with its last pod.
   const StringId before = pod.node == kNoNode ? kNoString : records_[pod.node].name;
   const bool assumed = pod.assumed;
@@ -274,7 +298,7 @@ void Cluster::UpdatePod(PodId id, const api::Pod& from) {
     if (it != pod_of_uid_.end() && it->second == id) pod_of_uid_.erase(it);
     pod_of_uid_.insert_or_assign(from.metadata.uid, id);
   }
-  FillPod(pod, from);
+  FillPod(pod, from, shape);
   if (!pod.node_name.empty()) {
     Place(id, RowFor(pod.node_name), false);
   } else if (before != kNoString) {
@@ -309,7 +333,7 @@ std::shared_ptr<const Pod> Cluster::Snapshot(PodId id) {
 
 std::shared_ptr<const Pod> Cluster::Snapshot(const api::Pod& pod) {
   auto made = std::make_unique<Pod>();
-  FillPod(*made, pod);
+  FillPod(*made, pod, ShapeOf(pod));
   return Hold(std::move(made));
 }
 
@@ -381,7 +405,7 @@ void Cluster::AddToColumns(const Pod& pod, NodeIndex n, int64_t sign) {
 }
 
 PodId Cluster::FindPod(std::string_view uid) const {
-  const auto it = pod_of_uid_.find(std::string(uid));
+  const auto it = pod_of_uid_.find(uid);
   return it == pod_of_uid_.end() ? kNoPod : it->second;
 }
 

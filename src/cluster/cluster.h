@@ -23,6 +23,7 @@
 
 #include "api/core/node.h"
 #include "api/core/pod.h"
+#include "base/string_hash.h"
 #include "cluster/dictionary.h"
 #include "cluster/host_ports.h"
 #include "cluster/ids.h"
@@ -177,7 +178,12 @@ class Cluster {
   bool SetLabels(NodeIndex n, const api::StringMap& labels);  // false: as they were
   void ClearNode(NodeIndex n);
   void FreeRowIfUnused(NodeIndex n);
-  void FillPod(Pod& pod, const api::Pod& from);
+  const PodShape* ShapeOf(const api::Pod& pod) {
+    return shapes_.Acquire(pod, strings_, resource_names_);
+  }
+  // `shape` is that of `from`, acquired for `pod`.
+  void FillPod(Pod& pod, const api::Pod& from, const PodShape* shape);
+  bool ChangesNothing(const Pod& pod, const api::Pod& from, const PodShape* shape) const;
   void AddToColumns(const Pod& pod, NodeIndex n, int64_t sign);
   void TrackShapeResources(const PodShape& shape);
   std::shared_ptr<const Pod> Hold(std::unique_ptr<Pod> pod);
@@ -216,7 +222,7 @@ class Cluster {
   ShapeTable shapes_;
   std::deque<Pod> pods_;  // a deque: references stay valid while pods are added
   std::vector<PodId> free_pods_;
-  boost::unordered_flat_map<std::string, PodId> pod_of_uid_;
+  ByString<PodId> pod_of_uid_;
   size_t pod_total_ = 0;
   Nominations nominations_;
 };

@@ -135,6 +135,43 @@ TEST(Cluster, UpdatePodFollowsSpecNodeNameAndElseStays) {
   EXPECT_EQ(cluster.Resource(kCpu)->requested[b], 3000);
 }
 
+TEST(Cluster, ThatAnAssumedPodIsBoundChangesNothingOnItsNode) {
+  Cluster cluster;
+  const NodeIndex a = cluster.SetNode(MakeNode("a"));
+  const PodId p = cluster.AddPod(MakePod("p").Requests("cpu", "1"));
+  cluster.Place(p, a, /*assumed=*/true);
+  const uint64_t position = cluster.Changes().Read();
+  const uint64_t serial = cluster.GetPod(p).shape->serial;
+  cluster.UpdatePod(p, MakePod("p").Requests("cpu", "1").On("a"));
+  EXPECT_FALSE(cluster.GetPod(p).assumed);
+  EXPECT_EQ(cluster.GetPod(p).node_name, "a");
+  EXPECT_EQ(cluster.Resource(kCpu)->requested[a], 1000);
+  EXPECT_EQ(cluster.Record(a).pods, std::vector<PodId>{p});
+  EXPECT_EQ(cluster.Changes().Missed(position), 0u);
+
+  api::Pod started = MakePod("p").Requests("cpu", "1").On("a");
+  started.status.start_time = api::Time::FromUnixNano(1'000'000'000);
+  cluster.UpdatePod(p, started);
+  EXPECT_NE(cluster.Changes().Missed(position), 0u) << "what preemption makes of it has changed";
+  EXPECT_EQ(cluster.GetPod(p).start_time, *started.status.start_time);
+  cluster.RemovePod(p);
+  const PodId q = cluster.AddPod(MakePod("q").Requests("cpu", "1"));
+  EXPECT_NE(cluster.GetPod(q).shape->serial, serial) << "nobody holds on to the shape";
+}
+
+TEST(Cluster, AnUpdatedPodBecomesTheLastOfItsNode) {
+  Cluster cluster;
+  const NodeIndex a = cluster.SetNode(MakeNode("a"));
+  const PodId p = cluster.AddPod(MakePod("p"));
+  const PodId q = cluster.AddPod(MakePod("q"));
+  cluster.Place(p, a, /*assumed=*/true);
+  cluster.Place(q, a, /*assumed=*/true);
+  const uint64_t position = cluster.Changes().Read();
+  cluster.UpdatePod(p, MakePod("p").On("a"));
+  EXPECT_EQ(cluster.Record(a).pods, (std::vector<PodId>{q, p}));
+  EXPECT_NE(cluster.Changes().Missed(position), 0u);
+}
+
 TEST(Cluster, AnAssumedPodKeepsItsGhostRowThroughAnUpdate) {
   Cluster cluster;
   const NodeIndex a = cluster.SetNode(MakeNode("a"));

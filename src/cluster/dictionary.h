@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
+#include "base/string_hash.h"
 #include "cluster/ids.h"
 
 namespace berth::cluster {
@@ -39,7 +38,7 @@ class Dictionary {
 
  private:
   std::deque<std::string> texts_;  // a deque: views into it stay valid
-  boost::unordered_flat_map<std::string_view, StringId> ids_;
+  ByStringView<StringId> ids_;
 };
 
 }  // namespace berth::cluster

@@ -1,5 +1,6 @@
 #include "cluster/pod_shape.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/image_name.h"
@@ -12,25 +13,32 @@ namespace berth::cluster {
 namespace {
 
 // Appends parts so that different lists of parts give different bytes: every text carries its
-// length.
+// length. Has room made in advance, because a key is written for every pod that is seen or changes.
 class KeyWriter {
  public:
-  explicit KeyWriter(std::string* out) : out_(*out) {}
+  explicit KeyWriter(std::string* out) : out_(*out), size_(out->size()) { MakeRoom(kUsualKey); }
+  ~KeyWriter() { out_.resize(size_); }
+  KeyWriter(const KeyWriter&) = delete;
+  KeyWriter& operator=(const KeyWriter&) = delete;
 
   void Text(std::string_view text) {
     Number(text.size());
-    out_ += text;
+    MakeRoom(text.size());
+    text.copy(out_.data() + size_, text.size());
+    size_ += text.size();
   }
   void Number(uint64_t n) {
-    while (n >= 0x80) {
-      out_ += static_cast<char>(n | 0x80);
-      n >>= 7;
-    }
-    out_ += static_cast<char>(n);
+    constexpr size_t kLongest = 10;
+    MakeRoom(kLongest);
+    for (; n >= 0x80; n >>= 7) out_[size_++] = static_cast<char>(n | 0x80);
+    out_[size_++] = static_cast<char>(n);
   }
+  // Ends where it must: no length is needed.
   template <class T>
   void Json(const T& value) {
-    Text(api::ToJson(value));
+    out_.resize(size_);
+    api::EncodeJson(api::TypeOf<T>(), &value, out_);
+    size_ = out_.size();
   }
   void Map(const api::StringMap& map) {
     Number(map.size());
@@ -48,7 +56,14 @@ class KeyWriter {
   }
 
  private:
+  static constexpr size_t kUsualKey = 512;
+
+  void MakeRoom(size_t bytes) {
+    if (out_.size() - size_ < bytes) out_.resize(std::max(out_.capacity(), 2 * size_ + bytes));
+  }
+
   std::string& out_;
+  size_t size_;  // what is written; behind it is room
 };
 
 void WriteContainers(const std::vector<api::Container>& containers, KeyWriter& key) {

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
+#include "base/string_hash.h"
 #include "cluster/pod_shape.h"
 
 namespace berth::cluster {
@@ -43,10 +42,10 @@ class ShapeTable {
 
   std::deque<Entry> entries_;  // by shape id; a deque: shapes never move
   std::vector<uint32_t> free_;
-  boost::unordered_flat_map<std::string_view, uint32_t> by_key_;
+  ByStringView<uint32_t> by_key_;
   uint64_t next_serial_ = 1;
   // Kinds outlive their shapes for a while: the next pod of a kind is known by its old number.
-  boost::unordered_flat_map<std::string, std::unique_ptr<Kind>> kinds_;
+  ByString<std::unique_ptr<Kind>> kinds_;
   size_t sweep_kinds_at_ = 4096;
   uint64_t next_kind_ = 1;
   std::string scratch_;

@@ -15,6 +15,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "base/string_hash.h"
 #include "cluster/object_store.h"
 #include "framework/device_claims.h"
 #include "framework/hint_map.h"
@@ -380,10 +381,10 @@ class Engine::Impl final : public queue::QueueHost {
   std::vector<PodRecord> records_;
   // The distinct lists of condition types that pods have; there are few. The first is empty.
   std::vector<std::vector<std::string>> condition_types_ = {{}};
-  boost::unordered_flat_map<std::string, PodId> pod_of_name_;  // "namespace/name"
+  ByString<PodId> pod_of_name_;  // "namespace/name"
   boost::unordered_flat_map<std::string, std::shared_ptr<const api::Node>> nodes_;
 
-  std::map<std::string, std::unique_ptr<Binding>, std::less<>> bindings_;  // by uid
+  ByString<std::unique_ptr<Binding>> bindings_;  // by uid
   std::map<uint64_t, Preemption> preemptions_;
   uint64_t next_preemption_ = 1;
   bool preemption_waited_for_ = false;

@@ -315,11 +315,10 @@ void Engine::Impl::UpsertPod(const api::Pod& pod) {
     if (id != cluster::kNoPod) DeletePod(id);
     return;
   }
-  const auto named = pod_of_name_.find(NameKey(pod.metadata.namespace_, pod.metadata.name));
-  if (id == cluster::kNoPod && named != pod_of_name_.end()) {
-    DeletePod(named->second);  // made anew under the same name: the old one is gone
-  }
   if (id == cluster::kNoPod) {
+    const auto named = pod_of_name_.find(NameKey(pod.metadata.namespace_, pod.metadata.name));
+    // Made anew under the same name: the old one is gone.
+    if (named != pod_of_name_.end()) DeletePod(named->second);
     AddPod(pod);
     return;
   }

@@ -18,8 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
+#include "base/string_hash.h"
 #include "scheduler/observer.h"
 #include "server/metrics/scheduler_metrics.h"
 
@@ -133,8 +132,8 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void LogBound(const PodRef& pod, std::string_view node);
 
   server::SchedulerMetrics& metrics_;
-  bool verbose_ = false;                                   // -v=2 or more
-  boost::unordered_flat_map<std::string, Nodes> decided_;  // of pods that are being bound, by uid
+  bool verbose_ = false;     // -v=2 or more
+  ByString<Nodes> decided_;  // of pods that are being bound, by uid
 };
 
 }  // namespace berth::cli::scheduler

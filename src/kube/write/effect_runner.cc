@@ -9,6 +9,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/proto_merge.h"
+#include "base/string_hash.h"
 #include "framework/device_claims.h"
 #include "kube/kinds.h"
 #include "kube/watch/decode.h"
@@ -310,7 +311,7 @@ class EffectRunner::Impl {
   Key last_ = 0;
   boost::unordered_flat_map<Key, Running> runs_;
   // Pods with a request under way, by uid, and what comes after it.
-  boost::unordered_flat_map<std::string, std::vector<scheduler::Effect>> pods_;
+  ByString<std::vector<scheduler::Effect>> pods_;
   size_t waiting_ = 0;
 };
 

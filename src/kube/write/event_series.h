@@ -12,9 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
 #include "api/events/event.h"
+#include "base/string_hash.h"
 #include "scheduler/effects.h"
 
 namespace berth::kube {
@@ -51,7 +50,7 @@ class EventSeriesCache {
 
  private:
   std::map<Id, Entry> entries_;
-  boost::unordered_flat_map<std::string_view, Id> ids_;  // by the keys in entries_
+  ByStringView<Id> ids_;  // by the keys in entries_
   Id last_ = 0;
 };
 

@@ -4,8 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
+#include "base/string_hash.h"
 #include "server/metrics/registry.h"
 
 namespace berth::server {
@@ -50,7 +49,7 @@ class SeriesCache {
   FamilyOf<T>& family_;
   std::string key_;    // of last_
   T* last_ = nullptr;  // as asked for last
-  boost::unordered_flat_map<std::string, T*> known_;
+  ByString<T*> known_;
 };
 
 }  // namespace berth::server

@@ -22,7 +22,7 @@ struct FakeHttp {
 
     // The first header of that name, or "".
     std::string Get(std::string_view name) const {
-      return std::string(HttpResponse{0, request.headers, ""}.Get(name));
+      return std::string(HttpResponse{0, request.headers.List(), ""}.Get(name));
     }
   };
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "kube/auth/server_url.h"
 #include "kube/client/api_errors.h"
@@ -83,6 +83,12 @@ class RestClient final : public ApiClient {
     HttpResponse refusal;  // of the watch
   };
   using CallPtr = std::shared_ptr<Call>;
+  struct KnownHeaders {
+    std::string accept;
+    std::string content_type;  // empty: none
+    uint64_t credential;       // its version
+    RequestHeaders headers;
+  };
 
   CallPtr Find(Id id) const;
   CallPtr Add(ApiRequest request);
@@ -93,7 +99,9 @@ class RestClient final : public ApiClient {
   void Prepare(const CallPtr& call);
   void AwaitCredential(const CallPtr& call);
   void Launch(const CallPtr& call, const Credentials::Credential& credential);
-  HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential) const;
+  HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential);
+  const RequestHeaders& HeadersFor(const ApiRequest& request,
+                                   const Credentials::Credential& credential);
   std::string Url(const ApiRequest& request) const;
   void NoteResponse(const Call& call, std::string_view code) const;
   void NoteRetry(const Call& call, std::string_view code) const;
@@ -118,9 +126,10 @@ class RestClient final : public ApiClient {
   const std::shared_ptr<Credentials> credentials_;
   Credentials::ListenerId listener_ = 0;
   RateLimiter limiter_;
-  RateLimiter event_limiter_;  // of events, at the same rate
+  RateLimiter event_limiter_;                // of events, at the same rate
+  std::vector<KnownHeaders> known_headers_;  // as many as there are kinds of requests
   Id next_ = 1;
-  std::unordered_map<Id, CallPtr> calls_;
+  boost::unordered_flat_map<Id, CallPtr> calls_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   const std::unique_ptr<HttpClient> http_;  // gone first: nothing calls back after that
 };
@@ -255,21 +264,34 @@ std::string RestClient::Url(const ApiRequest& request) const {
   return url;
 }
 
-HttpRequest RestClient::BuildRequest(const Call& call,
-                                     const Credentials::Credential& credential) const {
+const RequestHeaders& RestClient::HeadersFor(const ApiRequest& request,
+                                             const Credentials::Credential& credential) {
+  const std::string& accept = request.accept.empty() ? accept_ : request.accept;
+  static const std::string kNone;
+  const std::string& content = request.body.empty()           ? kNone
+                               : request.content_type.empty() ? options_.content_type
+                                                              : request.content_type;
+  if (!known_headers_.empty() && known_headers_.front().credential != credential.version) {
+    known_headers_.clear();
+  }
+  for (const KnownHeaders& known : known_headers_) {
+    if (known.accept == accept && known.content_type == content) return known.headers;
+  }
+  std::vector<Header> headers;
+  if (!options_.user_agent.empty()) headers.push_back({"user-agent", options_.user_agent});
+  headers.push_back({"accept", accept});
+  headers.insert(headers.end(), credential.headers.begin(), credential.headers.end());
+  if (!content.empty()) headers.push_back({"content-type", content});
+  known_headers_.push_back({accept, content, credential.version, std::move(headers)});
+  return known_headers_.back().headers;
+}
+
+HttpRequest RestClient::BuildRequest(const Call& call, const Credentials::Credential& credential) {
   HttpRequest http;
   http.method = call.request.method;
   http.target = url_.path + call.request.path;
   if (!call.request.query.empty()) http.target += "?" + call.request.query;
-  http.headers.reserve(3 + credential.headers.size());
-  if (!options_.user_agent.empty()) http.headers.push_back({"user-agent", options_.user_agent});
-  http.headers.push_back({"accept", call.request.accept.empty() ? accept_ : call.request.accept});
-  http.headers.insert(http.headers.end(), credential.headers.begin(), credential.headers.end());
-  if (!call.request.body.empty()) {
-    http.headers.push_back({"content-type", call.request.content_type.empty()
-                                                ? options_.content_type
-                                                : call.request.content_type});
-  }
+  http.headers = HeadersFor(call.request, credential);
   http.body = call.request.body;
   return http;
 }

@@ -104,7 +104,8 @@ class RestClientTest : public ::testing::Test {
 
 std::vector<std::string> HeaderLines(const HttpRequest& request) {
   std::vector<std::string> lines;
-  for (const Header& header : request.headers) lines.push_back(header.name + ": " + header.value);
+  for (const Header& header : request.headers.List())
+    lines.push_back(header.name + ": " + header.value);
   return lines;
 }
 

@@ -142,10 +142,10 @@ class ExtenderCaller::Impl {
     HttpRequest request;
     request.method = "POST";
     request.target = std::string(PathOf(url));
-    request.headers = {{"user-agent", "Go-http-client/1.1"}, {"content-type", "application/json"}};
-    if (!target.authorization.empty()) {
-      request.headers.push_back({"authorization", target.authorization});
-    }
+    std::vector<Header> headers = {{"user-agent", "Go-http-client/1.1"},
+                                   {"content-type", "application/json"}};
+    if (!target.authorization.empty()) headers.push_back({"authorization", target.authorization});
+    request.headers = std::move(headers);
     request.body = ExtenderRequestBody(call, extender.node_cache_capable, objects_);
     target.client->Send(std::move(request), Nanoseconds(extender.http_timeout.ns),
                         [this, id, &target, verb, url,

@@ -180,7 +180,7 @@ class Http1 final : public Protocol, ResponseParser::Reader {
     out_ += " HTTP/1.1\r\nhost: ";
     out_ += form_.authority;
     out_ += "\r\n";
-    for (const Header& header : request.headers) WriteHeader(header.name, header.value);
+    for (const Header& header : request.headers.List()) WriteHeader(header.name, header.value);
     if (!form_.proxy_authorization.empty()) {
       WriteHeader("proxy-authorization", form_.proxy_authorization);
     }

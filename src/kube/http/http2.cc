@@ -67,7 +67,7 @@ class Http2 final : public Protocol {
     pairs_.push_back(Pair(":scheme", form_.scheme, kKept));
     pairs_.push_back(Pair(":authority", form_.authority, kKept));
     pairs_.push_back(Pair(":path", request.target, NGHTTP2_NV_FLAG_NO_COPY_NAME));
-    for (const Header& header : request.headers) {
+    for (const Header& header : request.headers.List()) {
       pairs_.push_back(Pair(header.name, header.value, NGHTTP2_NV_FLAG_NONE));
     }
     std::string length;

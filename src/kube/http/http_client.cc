@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <unordered_map>
 #include <utility>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "kube/http/connection.h"
 
@@ -186,7 +187,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
 
  private:
   enum LaneName { kRequests, kStreams };
-  using Exchanges = std::unordered_map<uint64_t, std::unique_ptr<Exchange>>;
+  using Exchanges = boost::unordered_flat_map<uint64_t, std::unique_ptr<Exchange>>;
   // What a server says of a length is believed up to here.
   static constexpr size_t kMaxReserve = 64 << 20;
 

@@ -1,8 +1,11 @@
 // HTTP requests and responses as values, whatever version of the protocol carries them.
 #pragma once
 
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace berth::kube {
@@ -12,10 +15,27 @@ struct Header {
   std::string value;
 };
 
+// Headers of a request. Nearly all requests have one of a few lists, which copies share.
+class RequestHeaders {
+ public:
+  RequestHeaders() = default;
+  RequestHeaders(std::vector<Header> list)
+      : list_(std::make_shared<const std::vector<Header>>(std::move(list))) {}
+  RequestHeaders(std::initializer_list<Header> list) : RequestHeaders(std::vector<Header>(list)) {}
+
+  const std::vector<Header>& List() const {
+    static const std::vector<Header> kNone;
+    return list_ ? *list_ : kNone;
+  }
+
+ private:
+  std::shared_ptr<const std::vector<Header>> list_;
+};
+
 struct HttpRequest {
   std::string method;
-  std::string target;           // path and query
-  std::vector<Header> headers;  // without host and content-length
+  std::string target;      // path and query
+  RequestHeaders headers;  // without host and content-length
   std::string body;
 };
 

@@ -79,7 +79,7 @@ std::optional<std::string> Malformed(const HttpRequest& request) {
   if (!target.starts_with('/') || !All<IsTargetCharacter>(target)) {
     return fmt::format("net/http: invalid request target \"{}\"", target);
   }
-  for (const Header& header : request.headers) {
+  for (const Header& header : request.headers.List()) {
     if (!IsToken(header.name)) {
       return fmt::format("net/http: invalid header field name \"{}\"", header.name);
     }

@@ -12,6 +12,8 @@
 namespace berth::kube {
 namespace {
 
+constexpr size_t kReadAhead = 32 << 10;
+
 // Without it OpenSSL would ask the terminal for the passphrase of an encrypted key.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
@@ -180,6 +182,9 @@ int OnVerify(int ok, X509_STORE_CTX* store) {
 Result<void> Configure(SSL_CTX* context, const TlsOptions& options) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // Takes all records that have come in one go, not head by head.
+  SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_default_read_buffer_len(context, kReadAhead);
   // Go takes certificates with keys Debian's default level would refuse.
   SSL_CTX_set_security_level(context, 1);
   SSL_CTX_set_verify(context, options.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,

@@ -47,6 +47,8 @@ class SystemLoop : public Loop {
   // The boost::asio::io_context, for the files that speak to it.
   virtual void* Native() = 0;
 };
-std::unique_ptr<SystemLoop> MakeSystemLoop();
+// Under load sockets and timers wait for each other up to `longest_round`, to be served together.
+std::unique_ptr<SystemLoop> MakeSystemLoop(
+    Nanoseconds longest_round = std::chrono::milliseconds(2));
 
 }  // namespace berth::kube

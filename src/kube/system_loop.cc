@@ -4,16 +4,18 @@
 // heap of our own under one asio timer, because most of them (request deadlines) are cancelled
 // long before they are due: cancelling forgets the task and leaves its heap entry to be dropped.
 //
-// Under load the loop looks at its sockets every kRound instead of at every packet: one wake-up,
-// one read and one write then serve many requests. What comes after a quiet time, and what follows
-// from it, is served at once.
+// Under load the loop looks at its sockets in rounds instead of at every packet: one wake-up, one
+// read and one write then serve many requests, and what is done for the first of them has warmed
+// the caches for the others. A round is as long as makes the loop's work a kShare-th of it, up to a
+// limit: the more there is to do, the more is done together. What comes after a quiet time is
+// served at once, and so is what other threads post, in a pause as well: only sockets and timers
+// wait for the next round.
 #include <sys/random.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <ctime>
 #include <mutex>
-#include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/random.h"
 #include "kube/loop.h"
@@ -32,7 +35,13 @@ namespace {
 namespace asio = boost::asio;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Nanoseconds kRound = std::chrono::milliseconds(2);
+constexpr int kShare = 25;
+
+Nanoseconds ReadClock(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
 
 uint64_t Seed() {
   uint64_t seed = 0;
@@ -44,16 +53,20 @@ uint64_t Seed() {
 
 class AsioLoop final : public SystemLoop {
  public:
-  AsioLoop() : io_(1), timer_(io_), random_(Seed()) {}
+  explicit AsioLoop(Nanoseconds longest_round)
+      : longest_round_(longest_round), io_(1), timer_(io_), random_(Seed()) {}
 
   void Post(Task task) override {
     bool first = false;
+    bool pausing = false;
     {
       const std::lock_guard lock(mutex_);
       first = posted_.empty();
+      pausing = pausing_;
       posted_.push_back(std::move(task));
     }
-    if (first) asio::post(io_, [this] { RunPosted(); });
+    if (!first) return;
+    pausing ? wake_.notify_one() : PostRunPosted();
   }
 
   TimerId After(Nanoseconds delay, Task task) override {
@@ -73,9 +86,7 @@ class AsioLoop final : public SystemLoop {
   }
 
   api::Time Now() const override {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return api::Time::FromUnixNano(int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec);
+    return api::Time::FromUnixNano(ReadClock(CLOCK_REALTIME).count());
   }
   Nanoseconds Steady() const override {
     return std::chrono::duration_cast<Nanoseconds>(SteadyClock::now().time_since_epoch());
@@ -86,15 +97,23 @@ class AsioLoop final : public SystemLoop {
 
   void Run() override {
     const auto work = asio::make_work_guard(io_);
-    Nanoseconds last{0};  // round
+    Nanoseconds began = Steady();  // the round
+    Nanoseconds worked = ReadClock(CLOCK_THREAD_CPUTIME_ID);
     while (io_.run_one() > 0) {
       io_.poll();
-      const Nanoseconds rest = last + kRound - Steady();
-      if (rest.count() > 0 && !io_.stopped()) std::this_thread::sleep_for(rest);
-      last = Steady();
+      const Nanoseconds before = std::exchange(worked, ReadClock(CLOCK_THREAD_CPUTIME_ID));
+      PauseUntil(began + std::min(kShare * (worked - before), longest_round_));
+      began = Steady();
     }
   }
-  void Stop() override { io_.stop(); }
+  void Stop() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    wake_.notify_one();
+    io_.stop();
+  }
   void* Native() override { return &io_; }
 
  private:
@@ -109,6 +128,27 @@ class AsioLoop final : public SystemLoop {
     return std::pair(a.due, a.id) > std::pair(b.due, b.id);
   }
 
+  // Runs what is posted meanwhile; sockets and timers wait.
+  void PauseUntil(Nanoseconds end) {
+    if (Steady() >= end) return;
+    std::unique_lock lock(mutex_);
+    pausing_ = true;
+    while (wake_.wait_until(lock, At(end), [this] { return stopped_ || !posted_.empty(); }) &&
+           !stopped_ && Steady() < end) {
+      lock.unlock();
+      RunPosted();
+      lock.lock();
+    }
+    pausing_ = false;
+    const bool left = !posted_.empty();
+    lock.unlock();
+    if (left) PostRunPosted();
+  }
+
+  void PostRunPosted() {
+    asio::post(io_, [this] { RunPosted(); });
+  }
+
   void RunPosted() {
     {
       const std::lock_guard lock(mutex_);
@@ -121,10 +161,12 @@ class AsioLoop final : public SystemLoop {
     running_.clear();
   }
 
+  static SteadyClock::time_point At(Nanoseconds time) {
+    return SteadyClock::time_point(std::chrono::duration_cast<SteadyClock::duration>(time));
+  }
+
   void Arm() {
-    const Nanoseconds due = heap_.front().due;
-    timer_.expires_at(
-        SteadyClock::time_point(std::chrono::duration_cast<SteadyClock::duration>(due)));
+    timer_.expires_at(At(heap_.front().due));
     timer_.async_wait([this](const boost::system::error_code& error) {
       if (!error) RunDue();
     });
@@ -151,19 +193,25 @@ class AsioLoop final : public SystemLoop {
     std::make_heap(heap_.begin(), heap_.end(), Later);
   }
 
+  const Nanoseconds longest_round_;
   asio::io_context io_;
   asio::steady_timer timer_;
   berth::Random random_;
   std::mutex mutex_;
-  std::vector<Task> posted_;   // under mutex_
+  std::condition_variable wake_;
+  bool pausing_ = false;  // under mutex_, and the next two
+  bool stopped_ = false;
+  std::vector<Task> posted_;
   std::vector<Task> running_;  // being run: kept for its memory
-  std::unordered_map<TimerId, Task> timers_;
+  boost::unordered_flat_map<TimerId, Task> timers_;
   std::vector<Entry> heap_;
   TimerId next_timer_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<SystemLoop> MakeSystemLoop() { return std::make_unique<AsioLoop>(); }
+std::unique_ptr<SystemLoop> MakeSystemLoop(Nanoseconds longest_round) {
+  return std::make_unique<AsioLoop>(longest_round);
+}
 
 }  // namespace berth::kube

@@ -1,4 +1,6 @@
 #include <atomic>
+#include <ctime>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -86,6 +88,42 @@ TEST(SystemLoopTest, ManyCancelledTimersLeaveTheOthersAlone) {
   });
   loop->Run();
   EXPECT_EQ(ran, 100);
+}
+
+// Work of 100 ms makes the loop pause for seconds. In that pause it does what other threads ask
+// for, one thing after the other, and leaves a timer alone that has long been due.
+TEST(SystemLoopTest, OnlyWhatIsPostedIsRunInAPause) {
+  const auto loop = MakeSystemLoop(std::chrono::hours(1));
+  const auto worked = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+  };
+  std::thread other;
+  bool timer_ran = false;
+  int ran = 0;
+  loop->Post([&] {
+    const Nanoseconds start = worked();
+    while (worked() - start < milliseconds(100)) {
+    }
+    loop->After(milliseconds(300), [&] { timer_ran = true; });
+    other = std::thread([&] {
+      std::this_thread::sleep_for(milliseconds(400));
+      for (int i = 0; i < 3; ++i) {
+        std::promise<void> done;
+        loop->Post([&] {
+          ++ran;
+          loop->Post([&] { done.set_value(); });
+        });
+        done.get_future().wait();
+      }
+      loop->Stop();
+    });
+  });
+  loop->Run();
+  other.join();
+  EXPECT_EQ(ran, 3);
+  EXPECT_FALSE(timer_ran);
 }
 
 TEST(SystemLoopTest, StopBeforeRunIsNotLost) {

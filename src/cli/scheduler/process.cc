@@ -25,6 +25,8 @@
 namespace berth::cli::scheduler {
 namespace {
 
+// Under load: how long what comes from the API server may wait to be served together.
+constexpr kube::Nanoseconds kLongestRound = std::chrono::milliseconds(30);
 constexpr kube::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
 // For the event that says the Lease was lost to be sent.
 constexpr std::chrono::milliseconds kLastWords(100);
@@ -96,7 +98,7 @@ class RunningProcess final : public Process {
   }
 
   Result<void> Init() {
-    loop_ = kube::MakeSystemLoop();
+    loop_ = kube::MakeSystemLoop(kLongestRound);
     auto serving = Serving::Make(options_, *loop_);
     if (!serving) return Fail(serving.error());
     serving_ = std::move(*serving);

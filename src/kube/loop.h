@@ -35,6 +35,9 @@ class Loop {
   virtual Nanoseconds Steady() const = 0;
   // Uniform in [0, 1), for jitter.
   virtual double Random() = 0;
+  // How long, under load, sockets and timers may wait to be served together. For loops that have
+  // such.
+  virtual void SetLongestRound(Nanoseconds) {}
 };
 
 // A loop over the operating system's sockets and clocks.
@@ -44,11 +47,11 @@ class SystemLoop : public Loop {
   virtual void Run() = 0;
   // May be called from any thread and from a signal handler's thread.
   virtual void Stop() = 0;
+  // Runs `task` when sockets are looked at next. Only on the loop's thread.
+  virtual void NextRound(Task task) = 0;
   // The boost::asio::io_context, for the files that speak to it.
   virtual void* Native() = 0;
 };
-// Under load sockets and timers wait for each other up to `longest_round`, to be served together.
-std::unique_ptr<SystemLoop> MakeSystemLoop(
-    Nanoseconds longest_round = std::chrono::milliseconds(2));
+std::unique_ptr<SystemLoop> MakeSystemLoop();
 
 }  // namespace berth::kube

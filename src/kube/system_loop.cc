@@ -9,7 +9,8 @@
 // the caches for the others. A round is as long as makes the loop's work a kShare-th of it, up to a
 // limit: the more there is to do, the more is done together. What comes after a quiet time is
 // served at once, and so is what other threads post, in a pause as well: only sockets and timers
-// wait for the next round.
+// wait for the next round. Whoever has emptied a socket looks again in the next round: a peer that
+// talks all the time must not make one long round of it, packet by packet.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -53,8 +54,7 @@ uint64_t Seed() {
 
 class AsioLoop final : public SystemLoop {
  public:
-  explicit AsioLoop(Nanoseconds longest_round)
-      : longest_round_(longest_round), io_(1), timer_(io_), random_(Seed()) {}
+  AsioLoop() : io_(1), timer_(io_), random_(Seed()) {}
 
   void Post(Task task) override {
     bool first = false;
@@ -99,7 +99,7 @@ class AsioLoop final : public SystemLoop {
     const auto work = asio::make_work_guard(io_);
     Nanoseconds began = Steady();  // the round
     Nanoseconds worked = ReadClock(CLOCK_THREAD_CPUTIME_ID);
-    while (io_.run_one() > 0) {
+    while (BeginRound() > 0) {
       io_.poll();
       const Nanoseconds before = std::exchange(worked, ReadClock(CLOCK_THREAD_CPUTIME_ID));
       PauseUntil(began + std::min(kShare * (worked - before), longest_round_));
@@ -114,6 +114,8 @@ class AsioLoop final : public SystemLoop {
     wake_.notify_one();
     io_.stop();
   }
+  void NextRound(Task task) override { put_off_.push_back(std::move(task)); }
+  void SetLongestRound(Nanoseconds longest) override { longest_round_ = longest; }
   void* Native() override { return &io_; }
 
  private:
@@ -126,6 +128,14 @@ class AsioLoop final : public SystemLoop {
   // Equal times run in the order they were asked for.
   static bool Later(const Entry& a, const Entry& b) {
     return std::pair(a.due, a.id) > std::pair(b.due, b.id);
+  }
+
+  // Waits for something to do, and does the first thing. 0: the loop is stopped.
+  size_t BeginRound() {
+    std::swap(put_off_, beginning_);
+    for (const Task& task : beginning_) task();
+    beginning_.clear();
+    return io_.run_one();
   }
 
   // Runs what is posted meanwhile; sockets and timers wait.
@@ -193,7 +203,7 @@ class AsioLoop final : public SystemLoop {
     std::make_heap(heap_.begin(), heap_.end(), Later);
   }
 
-  const Nanoseconds longest_round_;
+  Nanoseconds longest_round_ = std::chrono::milliseconds(2);
   asio::io_context io_;
   asio::steady_timer timer_;
   berth::Random random_;
@@ -202,7 +212,9 @@ class AsioLoop final : public SystemLoop {
   bool pausing_ = false;  // under mutex_, and the next two
   bool stopped_ = false;
   std::vector<Task> posted_;
-  std::vector<Task> running_;  // being run: kept for its memory
+  std::vector<Task> running_;    // being run: kept for its memory
+  std::vector<Task> put_off_;    // until the next round
+  std::vector<Task> beginning_;  // those of this round: kept for its memory
   boost::unordered_flat_map<TimerId, Task> timers_;
   std::vector<Entry> heap_;
   TimerId next_timer_ = 1;
@@ -210,8 +222,6 @@ class AsioLoop final : public SystemLoop {
 
 }  // namespace
 
-std::unique_ptr<SystemLoop> MakeSystemLoop(Nanoseconds longest_round) {
-  return std::make_unique<AsioLoop>(longest_round);
-}
+std::unique_ptr<SystemLoop> MakeSystemLoop() { return std::make_unique<AsioLoop>(); }
 
 }  // namespace berth::kube

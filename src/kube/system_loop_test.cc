@@ -93,7 +93,8 @@ TEST(SystemLoopTest, ManyCancelledTimersLeaveTheOthersAlone) {
 // Work of 100 ms makes the loop pause for seconds. In that pause it does what other threads ask
 // for, one thing after the other, and leaves a timer alone that has long been due.
 TEST(SystemLoopTest, OnlyWhatIsPostedIsRunInAPause) {
-  const auto loop = MakeSystemLoop(std::chrono::hours(1));
+  const auto loop = MakeSystemLoop();
+  loop->SetLongestRound(std::chrono::hours(1));
   const auto worked = [] {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -124,6 +125,20 @@ TEST(SystemLoopTest, OnlyWhatIsPostedIsRunInAPause) {
   other.join();
   EXPECT_EQ(ran, 3);
   EXPECT_FALSE(timer_ran);
+}
+
+TEST(SystemLoopTest, WhatIsPutOffRunsOncePerRound) {
+  const auto loop = MakeSystemLoop();
+  std::vector<int> ran;
+  std::function<void()> again = [&] {
+    ran.push_back(static_cast<int>(ran.size()));
+    if (ran.size() == 3) return loop->Stop();
+    loop->NextRound(again);
+    loop->Post([&, before = ran.size()] { EXPECT_EQ(ran.size(), before) << "in the same round"; });
+  };
+  loop->Post([&] { loop->NextRound(again); });
+  loop->Run();
+  EXPECT_EQ(ran, (std::vector<int>{0, 1, 2}));
 }
 
 TEST(SystemLoopTest, StopBeforeRunIsNotLost) {

@@ -98,7 +98,7 @@ class RunningProcess final : public Process {
   }
 
   Result<void> Init() {
-    loop_ = kube::MakeSystemLoop(kLongestRound);
+    loop_ = kube::MakeSystemLoop();
     auto serving = Serving::Make(options_, *loop_);
     if (!serving) return Fail(serving.error());
     serving_ = std::move(*serving);
@@ -179,6 +179,7 @@ class RunningProcess final : public Process {
     host.devices = options_.gates.Enabled("DynamicResourceAllocation");
     host.features = config::DraFeaturesOf(options_.gates);
     host.merges_patches = options_.gates.Enabled("SchedulerAsyncAPICalls");
+    host.longest_round = kLongestRound;
     host.streams_lists = options_.gates.Enabled("WatchListClient");
     host.make_http_client = [this](kube::HttpClientOptions http) {
       return kube::MakeHttpClient(*loop_, std::move(http));

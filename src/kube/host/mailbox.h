@@ -68,16 +68,16 @@ class Mailbox {
     }
     changed_.notify_one();
   }
-  // Replaces `inputs` with all there is. Waits for something until `deadline`; none: forever.
-  // False: closed and empty.
+  // Replaces `inputs` with all there is. Waits for something until `deadline`; none: forever, the
+  // earliest there is: not at all. False: closed and empty.
   bool Take(std::vector<Input>* inputs, std::optional<Clock::time_point> deadline) {
     inputs->clear();
     std::unique_lock lock(mutex_);
     const auto ready = [this] { return closed_ || !inputs_.empty(); };
-    if (deadline) {
-      changed_.wait_until(lock, *deadline, ready);
-    } else {
+    if (!deadline) {
       changed_.wait(lock, ready);
+    } else if (*deadline != Clock::time_point::min()) {
+      changed_.wait_until(lock, *deadline, ready);
     }
     inputs->swap(inputs_);
     return !closed_ || !inputs->empty();

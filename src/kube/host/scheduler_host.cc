@@ -20,8 +20,10 @@ namespace {
 // asked for costs memory, and a pod is better placed later, with more known. Calls of extenders do
 // not count: one that hangs must not hold up pods that it has no say in.
 constexpr size_t kMaxAwaited = 1000;
-// How many cycles run before results and watch events get their turn, and effects are sent off.
-constexpr int kCyclesPerTurn = 16;
+// For how long cycles run before results and watch events get their turn, and effects are sent off
+// together; so many run between two looks at the clock.
+constexpr std::chrono::milliseconds kTurn(1);
+constexpr int kCyclesPerLook = 16;
 // Below it an effect's number, above it the number of the engine that gave it.
 constexpr int kGenerationShift = 48;
 
@@ -135,6 +137,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   bool TakesParts(std::string_view) const override { return true; }
   void NoteListed(std::string_view kind) {
     if (listed_.insert(kind).second && listed_.size() == reflectors_.size()) {
+      if (options_.longest_round.count() > 0) loop_.SetLongestRound(options_.longest_round);
       Tell(EngineTask([this](scheduler::Engine&) {
         knows_all_ = true;
         synced_.store(true);
@@ -203,7 +206,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
 
   std::optional<Mailbox::Clock::time_point> WaitUntil(bool busy) const {
-    if (busy) return Mailbox::Clock::now();
+    if (busy) return Mailbox::Clock::time_point::min();
     const std::optional<api::Time> wake = engine_->NextWake();
     if (next_engine_) return wake ? std::min(clock_.When(*wake), replace_at_) : replace_at_;
     if (!wake) return std::nullopt;
@@ -212,10 +215,13 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   // False: no pod is left that could be tried now.
   bool RunCycles() {
-    for (int i = 0; i < kCyclesPerTurn; ++i) {
-      if (engine_->AwaitedRequests() >= kMaxAwaited) return false;  // their results wake us
-      if (!engine_->Step()) return false;
-    }
+    const auto until = Mailbox::Clock::now() + kTurn;
+    do {
+      for (int i = 0; i < kCyclesPerLook; ++i) {
+        if (engine_->AwaitedRequests() >= kMaxAwaited) return false;  // their results wake us
+        if (!engine_->Step()) return false;
+      }
+    } while (Mailbox::Clock::now() < until);
     return true;
   }
 

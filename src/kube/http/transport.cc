@@ -20,6 +20,8 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr size_t kReadSize = 128 << 10;
+// Who sends so much at once is in the middle of something large.
+constexpr size_t kMuch = 16 << 10;
 // A write buffer grown by a burst is not kept at more than this.
 constexpr size_t kKeptWriteCapacity = 256 << 10;
 
@@ -320,7 +322,10 @@ class TcpTransport final : public Transport, public std::enable_shared_from_this
       return;
     }
     StartWrite();
-    StartRead();
+    if (size >= kMuch) return StartRead();  // there may be more already
+    loop_.NextRound([self = shared_from_this()] {
+      if (self->stage_ != Stage::kClosed) self->StartRead();
+    });
   }
 
   void OnReadEnd(const error_code& error) {

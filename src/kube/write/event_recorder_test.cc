@@ -316,6 +316,16 @@ TEST_F(EventRecorderTest, NothingIsSentAfterStop) {
   EXPECT_EQ(client_.Size(), 2u);
 }
 
+TEST(EventSeriesCache, KeepsTheirOrderWhileOthersComeAndGo) {
+  EventSeriesCache cache;
+  const EventSeriesCache::Id first = cache.Add("first", "a", "", {});
+  for (int i = 0; i < 1000; ++i) cache.Remove(cache.Add("passing", "b", "", {}));
+  const EventSeriesCache::Id last = cache.Add("last", "c", "", {});
+  EXPECT_EQ(cache.Ids(), (std::vector<EventSeriesCache::Id>{first, last}));
+  EXPECT_EQ(cache.Find("passing"), 0u);
+  EXPECT_EQ(cache.Get(first)->name, "a");
+}
+
 TEST(EventSeriesCache, ForgetsTheOldest) {
   EventSeriesCache cache;
   for (size_t i = 0; i < EventSeriesCache::kMaxEntries + 5; ++i)

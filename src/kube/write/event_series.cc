@@ -7,6 +7,8 @@ namespace berth::kube {
 namespace {
 
 constexpr size_t kKeyRoom = 160;  // of most
+// So many are let stand in the order before it is cleared of them.
+constexpr size_t kFewRemoved = 64;
 
 void Append(std::string& key, std::string_view part) {
   key += part;
@@ -44,13 +46,14 @@ EventSeriesCache::Id EventSeriesCache::Find(std::string_view key) const {
 
 EventSeriesCache::Entry* EventSeriesCache::Get(Id id) {
   const auto it = entries_.find(id);
-  return it != entries_.end() ? &it->second : nullptr;
+  return it != entries_.end() ? it->second.get() : nullptr;
 }
 
 EventSeriesCache::Id EventSeriesCache::Add(std::string key, std::string name, std::string note,
                                            const api::MicroTime& time) {
-  while (entries_.size() >= kMaxEntries) Remove(entries_.begin()->first);
-  Entry& entry = entries_.try_emplace(entries_.end(), ++last_)->second;
+  while (entries_.size() >= kMaxEntries) ForgetOldest();
+  Entry& entry = *entries_.emplace(++last_, std::make_unique<Entry>()).first->second;
+  order_.push_back(last_);
   entry.key = std::move(key);
   entry.name = std::move(name);
   entry.note = std::move(note);
@@ -70,14 +73,25 @@ void EventSeriesCache::BeginSeries(Entry& entry, api::Event same, const api::Mic
 void EventSeriesCache::Remove(Id id) {
   const auto it = entries_.find(id);
   if (it == entries_.end()) return;
-  ids_.erase(std::string_view(it->second.key));
+  ids_.erase(std::string_view(it->second->key));
   entries_.erase(it);
+  if (order_.size() > kFewRemoved + 2 * entries_.size()) {
+    std::erase_if(order_, [this](Id known) { return !entries_.contains(known); });
+  }
+}
+
+void EventSeriesCache::ForgetOldest() {
+  const Id oldest = order_.front();
+  order_.pop_front();
+  Remove(oldest);
 }
 
 std::vector<EventSeriesCache::Id> EventSeriesCache::Ids() const {
   std::vector<Id> ids;
   ids.reserve(entries_.size());
-  for (const auto& [id, entry] : entries_) ids.push_back(id);
+  for (const Id id : order_) {
+    if (entries_.contains(id)) ids.push_back(id);
+  }
   return ids;
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,7 +49,10 @@ class EventSeriesCache {
   size_t Size() const { return entries_.size(); }
 
  private:
-  std::map<Id, Entry> entries_;
+  void ForgetOldest();
+
+  boost::unordered_flat_map<Id, std::unique_ptr<Entry>> entries_;
+  std::deque<Id> order_;  // as they were added; those removed meanwhile are in it for a while
   ByStringView<Id> ids_;  // by the keys in entries_
   Id last_ = 0;
 };

@@ -40,6 +40,10 @@ class KeyWriter {
     api::EncodeJson(api::TypeOf<T>(), &value, out_);
     size_ = out_.size();
   }
+  void Texts(const std::vector<std::string>& texts) {
+    Number(texts.size());
+    for (const std::string& text : texts) Text(text);
+  }
   void Map(const api::StringMap& map) {
     Number(map.size());
     for (const auto& [key, value] : map) {
@@ -220,6 +224,32 @@ uint32_t PartsOf(const PodShape& shape) {
   return parts;
 }
 
+void WriteSelector(const api::LabelSelector& selector, KeyWriter& key) {
+  key.Map(selector.match_labels);
+  key.Number(selector.match_expressions.size());
+  for (const api::LabelSelectorRequirement& requirement : selector.match_expressions) {
+    key.Text(requirement.key);
+    key.Text(requirement.operator_);
+    key.Texts(requirement.values);
+  }
+}
+
+// All fields it has.
+void WriteConstraint(const api::TopologySpreadConstraint& constraint, KeyWriter& key) {
+  key.Number(static_cast<uint32_t>(constraint.max_skew));
+  key.Text(constraint.topology_key);
+  key.Text(constraint.when_unsatisfiable);
+  key.Number(constraint.label_selector ? 1 : 0);
+  if (constraint.label_selector) WriteSelector(*constraint.label_selector, key);
+  key.Number(constraint.min_domains ? 1 + uint64_t{static_cast<uint32_t>(*constraint.min_domains)}
+                                    : 0);
+  for (const auto* policy : {&constraint.node_affinity_policy, &constraint.node_taints_policy}) {
+    key.Number(*policy ? 1 : 0);
+    if (*policy) key.Text(**policy);
+  }
+  key.Texts(constraint.match_label_keys);
+}
+
 void WriteClaims(const api::PodSpec& spec, KeyWriter& key) {
   for (const auto& claim : spec.resource_claims) {
     key.Text("C");
@@ -258,7 +288,7 @@ void WriteKind(const api::Pod& pod, KeyWriter& key) {
   }
   for (const auto& constraint : spec.topology_spread_constraints) {
     key.Text("T");
-    key.Json(constraint);
+    WriteConstraint(constraint, key);
   }
   if (spec.resources) {
     key.Text("R");

@@ -1,7 +1,9 @@
 #include "cluster/pod_shape.h"
 
 #include <functional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -112,6 +114,40 @@ TEST(PodShape, WhatSchedulingReadsTellsShapesApart) {
     api::Pod changed = FullPod();
     change.apply(changed);
     EXPECT_NE(KeyOf(changed), key) << change.what;
+  }
+}
+
+// The key is written field by field: one that is added to the type belongs here and there.
+TEST(PodShape, EveryFieldOfASpreadConstraintTellsShapesApart) {
+  using Constraint = api::TopologySpreadConstraint;
+  const std::vector<std::function<void(Constraint&)>> changes = {
+      [](Constraint& c) { c.max_skew = 7; },
+      [](Constraint& c) { c.topology_key = "other"; },
+      [](Constraint& c) { c.when_unsatisfiable = "other"; },
+      [](Constraint& c) { c.label_selector.emplace(); },
+      [](Constraint& c) { c.min_domains = 0; },
+      [](Constraint& c) { c.node_affinity_policy = ""; },
+      [](Constraint& c) { c.node_taints_policy = ""; },
+      [](Constraint& c) { c.match_label_keys = {"k"}; },
+  };
+  EXPECT_EQ(api::TypeOf<Constraint>().fields.size(), changes.size());
+  const std::vector<std::function<void(api::LabelSelector&)>> selector_changes = {
+      [](api::LabelSelector& s) { s.match_labels["k"] = "v"; },
+      [](api::LabelSelector& s) { s.match_expressions.emplace_back(); },
+      [](api::LabelSelector& s) { s.match_expressions.emplace_back().key = "k"; },
+      [](api::LabelSelector& s) { s.match_expressions.emplace_back().operator_ = "In"; },
+      [](api::LabelSelector& s) { s.match_expressions.emplace_back().values = {"v"}; },
+  };
+  std::set<std::string> keys;
+  const auto add = [&](const std::function<void(Constraint&)>& change) {
+    api::Pod pod;
+    change(pod.spec.topology_spread_constraints.emplace_back());
+    EXPECT_TRUE(keys.insert(KeyOf(pod)).second) << "change " << keys.size();
+  };
+  add([](Constraint&) {});
+  for (const auto& change : changes) add(change);
+  for (const auto& change : selector_changes) {
+    add([&](Constraint& c) { change(c.label_selector.emplace()); });
   }
 }
 

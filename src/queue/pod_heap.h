@@ -40,13 +40,20 @@ class PodHeap {
   }
   // `slot` is in the heap.
   void Remove(uint32_t slot) {
-    const size_t hole = position_[slot];
+    size_t hole = position_[slot];
     position_[slot] = kAbsent;
     const uint32_t last = heap_.back();
     heap_.pop_back();
     if (last == slot) return;
+    // The last one is mostly behind all that were below the hole: the best of each pair moves up
+    // without asking it, and it rises from the end of that path.
+    for (size_t child = 2 * hole + 1; child < heap_.size(); child = 2 * hole + 1) {
+      if (child + 1 < heap_.size() && before_(heap_[child + 1], heap_[child])) ++child;
+      Put(hole, heap_[child]);
+      hole = child;
+    }
     Put(hole, last);
-    Update(last);
+    SiftUp(hole);
   }
   // The key of `slot`, which is in the heap, has changed.
   void Update(uint32_t slot) {

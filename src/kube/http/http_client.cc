@@ -67,13 +67,14 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
     exchange->request = std::move(request);
     exchange->done = std::move(done);
     exchange->sink = sink;
-    if (auto why = Malformed(exchange->request)) {
+    if (auto why = Malformed(exchange->request, exchange->request.headers.Shares(good_headers_))) {
       exchanges_.emplace(id, std::move(exchange));
       loop_.Post([self = weak_from_this(), id, words = std::move(*why)] {
         if (const auto core = self.lock()) core->OnLost(id, {HttpError::Kind::kConnect, words});
       });
       return id;
     }
+    good_headers_ = exchange->request.headers;
     if (timeout.count() > 0) exchange->timer = loop_.After(timeout, [this, id] { OnTimeout(id); });
     LaneOf(*exchange).waiting.push_back(id);
     exchanges_.emplace(id, std::move(exchange));
@@ -325,6 +326,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
   RequestForm form_;
   std::array<Lane, 2> lanes_;
   Exchanges exchanges_;
+  RequestHeaders good_headers_;  // of the last request; mostly the next one's as well
   std::vector<std::unique_ptr<Exchange>> buried_;
   uint64_t next_id_ = 1;
   bool turn_scheduled_ = false;

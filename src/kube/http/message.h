@@ -28,6 +28,9 @@ class RequestHeaders {
     return list_ ? *list_ : kNone;
   }
 
+  // Whether it is the very same list.
+  bool Shares(const RequestHeaders& other) const { return list_ && list_ == other.list_; }
+
  private:
   std::shared_ptr<const std::vector<Header>> list_;
 };

@@ -61,7 +61,7 @@ bool AddHeader(Exchange& exchange, std::string_view name, std::string_view value
   exchange.header_bytes += name.size() + value.size() + 32;
   if (exchange.header_bytes > kMaxHeaderBytes) return false;
   auto& headers = exchange.response.headers;
-  if (headers.empty()) headers.reserve(8);
+  if (headers.empty()) headers.reserve(4);
   headers.push_back({std::string(name), std::string(value)});
   return true;
 }
@@ -71,7 +71,7 @@ bool SaysLength(const HttpRequest& request) {
          request.method == "PATCH";
 }
 
-std::optional<std::string> Malformed(const HttpRequest& request) {
+std::optional<std::string> Malformed(const HttpRequest& request, bool headers_known) {
   if (!IsToken(request.method)) {
     return fmt::format("net/http: invalid method \"{}\"", request.method);
   }
@@ -79,6 +79,7 @@ std::optional<std::string> Malformed(const HttpRequest& request) {
   if (!target.starts_with('/') || !All<IsTargetCharacter>(target)) {
     return fmt::format("net/http: invalid request target \"{}\"", target);
   }
+  if (headers_known) return std::nullopt;
   for (const Header& header : request.headers.List()) {
     if (!IsToken(header.name)) {
       return fmt::format("net/http: invalid header field name \"{}\"", header.name);

@@ -87,7 +87,8 @@ std::unique_ptr<Protocol> MakeHttp2(const RequestForm& form, ExchangeEvents& eve
 bool AddHeader(Exchange& exchange, std::string_view name, std::string_view value);
 // Whether a request of this method and body has a content-length.
 bool SaysLength(const HttpRequest& request);
-// What is wrong with the request, if anything: it would not survive being written as HTTP.
-std::optional<std::string> Malformed(const HttpRequest& request);
+// What is wrong with the request, if anything: it would not survive being written as HTTP. Headers
+// that were looked at before need not be again.
+std::optional<std::string> Malformed(const HttpRequest& request, bool headers_known = false);
 
 }  // namespace berth::kube

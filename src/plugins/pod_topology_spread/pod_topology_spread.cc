@@ -260,13 +260,19 @@ void PodTopologySpread::Filter(const CycleContext&, const framework::PluginState
     const uint32_t* codes = hard.constraint->column->codes.data();
     const int32_t* counts = hard.counts.Data();
     for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
-      if (batch.Word(w) == 0) continue;
+      const uint64_t asked = batch.Word(w);
+      if (asked == 0) continue;
       const uint32_t* of_word = codes + w * NodeSet::kWordBits;
       uint64_t unlabelled = 0;
       uint64_t crowded = 0;
-      for (size_t b = 0; b < NodeSet::kWordBits; ++b) {
+      const auto look = [&](size_t b) {
         unlabelled |= uint64_t{of_word[b] == LabelColumn::kAbsent} << b;
         crowded |= uint64_t{counts[of_word[b]] > hard.limit} << b;
+      };
+      if (std::has_single_bit(asked)) {  // a class asks about one node of a cell
+        look(static_cast<size_t>(std::countr_zero(asked)));
+      } else {
+        for (size_t b = 0; b < NodeSet::kWordBits; ++b) look(b);
       }
       batch.RejectWord(w, unlabelled, framework::Code::kUnschedulableAndUnresolvable,
                        kMissingLabel);

@@ -107,12 +107,12 @@ class AsioLoop final : public SystemLoop {
     }
   }
   void Stop() override {
+    io_.stop();  // first: who wakes from a pause finds it stopped
     {
       const std::lock_guard lock(mutex_);
       stopped_ = true;
     }
     wake_.notify_one();
-    io_.stop();
   }
   void NextRound(Task task) override { put_off_.push_back(std::move(task)); }
   void SetLongestRound(Nanoseconds longest) override { longest_round_ = longest; }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "kube/http/tls_context.h"
+#include "kube/http/tls_records.h"
 #include "kube/http/url.h"
 
 namespace berth::kube {
@@ -15,20 +16,24 @@ namespace {
 
 constexpr size_t kMaxRecord = 16 << 10;
 
-// Where OpenSSL reads ciphertext from and writes it to: straight from and to our buffers.
+// Where OpenSSL reads ciphertext from and writes it to: straight from and to our buffers. It gets
+// one record at a time: what it has read beyond a record it moves to the front of its buffer, again
+// for every record.
 struct Wire {
   std::string_view input;
+  TlsRecords records;
   std::string output;
 };
 
 int WireRead(BIO* bio, char* to, size_t size, size_t* read) {
   auto* wire = static_cast<Wire*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
-  *read = std::min(size, wire->input.size());
-  if (*read == 0) {
+  if (wire->input.empty()) {
+    *read = 0;
     BIO_set_retry_read(bio);
     return 0;
   }
+  *read = wire->records.Take(wire->input.substr(0, size));
   std::memcpy(to, wire->input.data(), *read);
   wire->input.remove_prefix(*read);
   return 1;

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <boost/container/small_vector.hpp>
 
+#include "api/field_reader.h"
 #include "api/go_text.h"
 #include "api/json_scan.h"
 #include "api/proto_field.h"
@@ -45,79 +47,23 @@ T ToInstant(int64_t seconds, int64_t nanos) {
   return time;
 }
 
-// The fields of a message, one after the other. As protozero's reader, and throws what it throws,
-// but small enough to become part of its callers: most of a decoder's work is here.
-class FieldReader {
- public:
-  explicit FieldReader(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
-
-  // To the next field, whose value is to be read or skipped. False: there is none.
-  bool Next() {
-    if (at_ == end_) return false;
-    const auto head = static_cast<uint32_t>(Varint());
-    tag_ = head >> 3;
-    wire_type_ = static_cast<pbf_wire_type>(head & 7);
-    if (tag_ == 0 || (tag_ >= 19'000 && tag_ <= 19'999)) throw protozero::invalid_tag_exception();
-    constexpr uint32_t kKnown = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5;
-    if ((kKnown >> (head & 7) & 1) == 0) throw protozero::unknown_pbf_wire_type_exception();
-    return true;
-  }
-  uint32_t Tag() const { return tag_; }
-  pbf_wire_type WireType() const { return wire_type_; }
-
-  std::string_view View() {
-    Require(pbf_wire_type::length_delimited);
-    const auto size = static_cast<uint32_t>(Varint());
-    return {Advance(size), size};
-  }
-  int64_t Int() {
-    Require(pbf_wire_type::varint);
-    return static_cast<int64_t>(Varint());
-  }
-  double Double() {
-    Require(pbf_wire_type::fixed64);
-    double value = 0;
-    std::memcpy(&value, Advance(sizeof value), sizeof value);
-    return value;
-  }
-  void Skip() {
-    switch (wire_type_) {
-      case pbf_wire_type::varint:
-        Varint();
-        break;
-      case pbf_wire_type::fixed64:
-        Advance(8);
-        break;
-      case pbf_wire_type::fixed32:
-        Advance(4);
-        break;
-      default:
-        View();
-    }
-  }
-  // Of packed numbers: the next one, while there is one.
-  bool AtEnd() const { return at_ == end_; }
-  uint64_t Varint() {
-    if (at_ != end_ && static_cast<uint8_t>(*at_) < 0x80) return static_cast<uint8_t>(*at_++);
-    return protozero::decode_varint(&at_, end_);
-  }
-
- private:
-  void Require(pbf_wire_type type) const {
-    if (wire_type_ != type) ThrowWireTypeError();
-  }
-  const char* Advance(size_t size) {
-    if (size > static_cast<size_t>(end_ - at_)) throw protozero::end_of_buffer_exception();
-    return std::exchange(at_, at_ + size);
-  }
-
-  const char* at_;
-  const char* end_;
-  uint32_t tag_ = 0;
-  pbf_wire_type wire_type_ = pbf_wire_type::unknown;
-};
-
 }  // namespace
+
+void ForEachProtoField(std::string_view message, FunctionRef<void(const ProtoField&)> consume) {
+  FieldReader reader(message);
+  for (std::string_view rest = message; reader.Next();) {
+    ProtoField field;
+    field.number = reader.Tag();
+    if (reader.WireType() == pbf_wire_type::length_delimited) {
+      field.payload = reader.View();
+    } else {
+      reader.Skip();
+    }
+    field.bytes = rest.substr(0, rest.size() - reader.Left());
+    rest.remove_prefix(field.bytes.size());
+    consume(field);
+  }
+}
 
 std::string_view MapEntryKey(std::string_view entry) {
   std::string_view key;
@@ -220,18 +166,21 @@ void Decoder::Message(const TypeInfo& type, void* value, std::string_view bytes)
 }
 
 bool Decoder::MapEntry(const TypeInfo& type, void* value, std::string_view entry) {
-  const std::string_view key = MapEntryKey(entry);
+  std::string_view key;
+  FieldReader reader(entry);
+  std::optional<FieldReader> content;  // before the value; the last one counts
+  while (reader.Next()) {
+    if (reader.Tag() == 1) {
+      key = reader.View();
+      continue;
+    }
+    if (reader.Tag() == 2) content = reader;
+    reader.Skip();
+  }
   const size_t size = type.map->size(value);
   if (size > 0 && key <= type.map->at(value, size - 1).first) return false;
   void* slot = type.map->append(value, key);
-  FieldReader reader(entry);
-  while (reader.Next()) {
-    if (reader.Tag() == 2) {
-      Value(*type.element, slot, reader);
-    } else {
-      reader.Skip();
-    }
-  }
+  if (content) Value(*type.element, slot, *content);
   return true;
 }
 
@@ -483,6 +432,24 @@ Result<Envelope> UnwrapEnvelope(std::string_view bytes) {
   });
   if (!ok) return Fail(std::move(ok.error()));
   return envelope;
+}
+
+size_t EnvelopeSize(std::string_view first_bytes) {
+  constexpr size_t kBehind = 64;  // the fields after the message
+  if (!first_bytes.starts_with(kMagic)) return 0;
+  FieldReader reader(first_bytes.substr(kMagic.size()));
+  try {
+    while (reader.Next()) {
+      if (reader.Tag() == 2) {
+        const uint64_t size = reader.Varint();
+        return first_bytes.size() - reader.Left() + static_cast<uint32_t>(size) + kBehind;
+      }
+      reader.Skip();
+    }
+  } catch (const std::exception&) {
+    return 0;
+  }
+  return 0;
 }
 
 std::string WrapEnvelope(std::string_view api_version, std::string_view kind,

@@ -50,6 +50,9 @@ struct Envelope {
 };
 
 Result<Envelope> UnwrapEnvelope(std::string_view bytes);
+// About how long an object in its envelope is, going by its first bytes; 0: they do not tell. A
+// stream need not be as long as it says.
+size_t EnvelopeSize(std::string_view first_bytes);
 std::string WrapEnvelope(std::string_view api_version, std::string_view kind, std::string_view raw);
 
 // An object that stands alone, in its envelope.

@@ -20,31 +20,12 @@ using protozero::pbf_reader;
 constexpr uint32_t kMetadata = 1;        // of every object
 constexpr uint32_t kManagedFields = 17;  // of ObjectMeta
 
-// One occurrence of a field in the old bytes.
-struct Slice {
-  uint32_t number = 0;
-  std::string_view bytes;    // with its tag
-  std::string_view payload;  // of a length-delimited field
-};
+using Slice = ProtoField;  // in the old bytes
 
 // All fields of a message, by number, those of one number in their order.
 std::vector<Slice> Split(std::string_view message) {
   std::vector<Slice> slices;
-  pbf_reader reader(message);
-  std::string_view rest = message;
-  while (reader.next()) {
-    Slice slice;
-    slice.number = reader.tag();
-    if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
-      slice.payload = reader.get_view();
-    } else {
-      reader.skip();
-    }
-    const std::string_view after = reader.data();
-    slice.bytes = rest.substr(0, rest.size() - after.size());
-    rest = after;
-    slices.push_back(slice);
-  }
+  ForEachProtoField(message, [&](const Slice& slice) { slices.push_back(slice); });
   const auto by_number = [](const Slice& a, const Slice& b) { return a.number < b.number; };
   if (!std::is_sorted(slices.begin(), slices.end(), by_number)) {
     std::stable_sort(slices.begin(), slices.end(), by_number);

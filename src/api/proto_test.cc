@@ -232,5 +232,21 @@ TEST(WatchFrame, TypeAndObject) {
   EXPECT_FALSE(DecodeWatchFrame("\x0a\x09short"));
 }
 
+TEST(Proto, TheFirstBytesOfAnEnvelopeTellItsSize) {
+  const std::string whole = WrapEnvelope("v1", "PodList", std::string(70'000, 'x'));
+  for (const size_t seen : {size_t{30}, size_t{500}, whole.size()}) {
+    const size_t size = EnvelopeSize(std::string_view(whole).substr(0, seen));
+    EXPECT_GE(size, whole.size()) << seen;
+    EXPECT_LT(size, whole.size() + 100) << seen;
+  }
+  for (size_t seen = 0; seen < 15; ++seen) {
+    EXPECT_EQ(EnvelopeSize(std::string_view(whole).substr(0, seen)), 0u) << seen;
+  }
+  EXPECT_EQ(EnvelopeSize("{\"kind\":\"PodList\"}"), 0u);
+  EXPECT_LT(EnvelopeSize(std::string("k8s\0\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 15)),
+            size_t{1} << 33)
+      << "a length that cannot be is still only a number";
+}
+
 }  // namespace
 }  // namespace berth::api

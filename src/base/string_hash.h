@@ -18,12 +18,15 @@ class StringHash {
   using is_transparent = void;  // a view finds a string
   using is_avalanching = void;  // for Boost: nothing is to be mixed again
 
-  size_t operator()(std::string_view text) const {
+  size_t operator()(std::string_view text) const { return Run(text, 0, kOdd[1], kOdd[2]); }
+
+ protected:
+  static uint64_t Run(std::string_view text, uint64_t state, uint64_t key, uint64_t last_key) {
     const char* at = text.data();
     size_t left = text.size();
-    uint64_t state = kOdd[0] * (left + 1);
+    state ^= kOdd[0] * (left + 1);
     for (; left > 16; at += 16, left -= 16) {
-      state = Mix(Load<uint64_t>(at) ^ kOdd[1], Load<uint64_t>(at + 8) ^ state);
+      state = Mix(Load<uint64_t>(at) ^ key, Load<uint64_t>(at + 8) ^ state);
     }
     // The last 1 to 16 bytes, as two words that may overlap.
     uint64_t first = 0;
@@ -38,7 +41,7 @@ class StringHash {
       first = Load<uint8_t>(at);
       second = Load<uint8_t>(at + left / 2) | uint64_t{Load<uint8_t>(at + left - 1)} << 8;
     }
-    return Mix(first ^ kOdd[2], second ^ state);
+    return Mix(first ^ last_key, second ^ state);
   }
 
  private:
@@ -56,6 +59,21 @@ class StringHash {
     const Wide product = static_cast<Wide>(a) * b;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
   }
+};
+
+// The same with a key that is a secret of the process: whoever chooses texts cannot choose two with
+// the same hash. Texts are hashed one after the other into one number.
+class KeyedHash : private StringHash {
+ public:
+  explicit KeyedHash(uint64_t key) : key_(key) {}
+
+  // `so_far` is the hash of the texts before this one.
+  uint64_t operator()(std::string_view text, uint64_t so_far = 0) const {
+    return Run(text, so_far ^ key_, key_, ~key_);
+  }
+
+ private:
+  uint64_t key_;
 };
 
 template <class T>

@@ -67,5 +67,21 @@ TEST(StringHashTest, AViewFindsAString) {
   EXPECT_EQ(map.find(std::string_view("3f2504e0")), map.end());
 }
 
+TEST(KeyedHashTest, EveryByteTheKeyAndWhatCameBeforeCount) {
+  const KeyedHash hash(0x1234567890abcdef);
+  for (size_t size = 0; size <= 70; ++size) {
+    const std::string text(size, 'x');
+    for (size_t i = 0; i < size; ++i) {
+      std::string other = text;
+      other[i] = 'y';
+      EXPECT_NE(hash(other), hash(text)) << "byte " << i << " of " << size;
+    }
+    EXPECT_EQ(hash(text), hash(std::string(text)));
+    EXPECT_NE(hash(text), KeyedHash(0x1234567890abcdee)(text)) << size;
+    EXPECT_NE(hash(text), hash(text, hash("before"))) << size;
+  }
+  EXPECT_NE(hash("b", hash("a")), hash("a", hash("b")));
+}
+
 }  // namespace
 }  // namespace berth

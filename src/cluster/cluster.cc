@@ -279,9 +279,24 @@ bool Cluster::ChangesNothing(const Pod& pod, const api::Pod& from, const PodShap
          pod.resource_claim_statuses == from.status.resource_claim_statuses;
 }
 
-void Cluster::UpdatePod(PodId id, const api::Pod& from) {
+void Cluster::UpdatePod(PodId id, const api::Pod& from) { Update(id, from, ShapeOf(from)); }
+
+void Cluster::UpdateStatus(PodId id, const api::Pod& from) {
+  const PodShape* shape = pods_[id].shape;
+  if (HasStatusOf(*shape, from.status)) {
+    shapes_.Retain(shape);
+  } else {
+    api::Pod whole = shape->source;
+    whole.metadata = from.metadata;
+    whole.status = from.status;
+    shape = ShapeOf(whole);
+  }
+  Update(id, from, shape);
+}
+
+// `shape` is that of `from`, acquired for the pod.
+void Cluster::Update(PodId id, const api::Pod& from, const PodShape* shape) {
   Pod& pod = pods_[id];
-  const PodShape* shape = ShapeOf(from);
   if (ChangesNothing(pod, from, shape)) {
     shapes_.Release(shape);  // it has it already
     pod.assumed = pod.assumed && from.spec.node_name.empty();

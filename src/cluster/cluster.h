@@ -131,6 +131,9 @@ class Cluster {
   PodId AddPod(const api::Pod& pod);
   // Replaces what is known of a pod; its place follows spec.nodeName if that is set.
   void UpdatePod(PodId id, const api::Pod& pod);
+  // The same for a pod whose spec (but for nodeName), labels and owners are as they were: its spec
+  // is not looked at otherwise.
+  void UpdateStatus(PodId id, const api::Pod& pod);
   // Forgets the pod, wherever it is.
   void RemovePod(PodId id);
 
@@ -184,6 +187,7 @@ class Cluster {
   // `shape` is that of `from`, acquired for `pod`.
   void FillPod(Pod& pod, const api::Pod& from, const PodShape* shape);
   bool ChangesNothing(const Pod& pod, const api::Pod& from, const PodShape* shape) const;
+  void Update(PodId id, const api::Pod& from, const PodShape* shape);
   void AddToColumns(const Pod& pod, NodeIndex n, int64_t sign);
   void TrackShapeResources(const PodShape& shape);
   std::shared_ptr<const Pod> Hold(std::unique_ptr<Pod> pod);

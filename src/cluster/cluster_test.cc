@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "cluster/test_builders.h"
 
 namespace berth::cluster {
@@ -157,6 +158,64 @@ TEST(Cluster, ThatAnAssumedPodIsBoundChangesNothingOnItsNode) {
   cluster.RemovePod(p);
   const PodId q = cluster.AddPod(MakePod("q").Requests("cpu", "1"));
   EXPECT_NE(cluster.GetPod(q).shape->serial, serial) << "nobody holds on to the shape";
+}
+
+// What a kubelet may say of a pod, at random.
+api::PodStatus RandomStatus(Random& random) {
+  api::PodStatus status;
+  status.phase = random.Below(2) == 0 ? "Pending" : "Running";
+  if (random.Below(2) == 0) status.start_time = api::Time::FromUnixNano(1'000'000'000);
+  if (random.Below(3) == 0) status.nominated_node_name = "b";
+  if (random.Below(2) == 0) {
+    api::ContainerStatus& container = status.container_statuses.emplace_back();
+    container.name = "c";
+    const std::string cpu = std::to_string(1 + random.Below(3));
+    if (random.Below(2) == 0) container.allocated_resources["cpu"] = *api::Quantity::Parse(cpu);
+    if (random.Below(2) == 0) {
+      container.resources.emplace().requests["cpu"] = *api::Quantity::Parse(cpu);
+    }
+  }
+  if (random.Below(3) == 0) {
+    api::PodCondition& condition = status.conditions.emplace_back();
+    condition.type = random.Below(2) == 0 ? "PodResizePending" : "Ready";
+    condition.status = "True";
+    condition.reason = random.Below(2) == 0 ? "Infeasible" : "Deferred";
+  }
+  return status;
+}
+
+TEST(Cluster, AStatusAloneSaysWhatTheWholePodSays) {
+  Random random(3);
+  Cluster whole;
+  Cluster parts;
+  for (Cluster* cluster : {&whole, &parts}) {
+    cluster->SetNode(MakeNode("a"));
+    for (const char* name : {"p", "q", "r"}) {
+      cluster->Place(cluster->AddPod(MakePod(name).Requests("cpu", "2").Label("app", name)),
+                     cluster->FindNode("a"), /*assumed=*/true);
+    }
+  }
+  for (int round = 0; round < 500; ++round) {
+    const PodId id = static_cast<PodId>(random.Below(3));
+    const std::string name = parts.GetPod(id).name;
+    api::Pod pod = MakePod(name).Requests("cpu", "2").Label("app", name).On("a");
+    pod.status = RandomStatus(random);
+    if (random.Below(10) == 0) pod.metadata.deletion_timestamp = api::Time::FromUnixNano(1);
+    whole.UpdatePod(id, pod);
+    pod.spec = {};
+    pod.spec.node_name = "a";
+    parts.UpdateStatus(id, pod);
+    const Pod& want = whole.GetPod(id);
+    const Pod& got = parts.GetPod(id);
+    ASSERT_EQ(got.shape->source, want.shape->source) << round;
+    ASSERT_EQ(got.shape->on_node.cpu, want.shape->on_node.cpu) << round;
+    ASSERT_EQ(got.start_time, want.start_time);
+    ASSERT_EQ(got.terminating, want.terminating);
+    ASSERT_EQ(got.nominated_node_name, want.nominated_node_name);
+    ASSERT_EQ(got.assumed, want.assumed);
+    ASSERT_EQ(parts.Record(got.node).pods, whole.Record(want.node).pods) << round;
+    ASSERT_EQ(parts.Resource(kCpu)->requested, whole.Resource(kCpu)->requested) << round;
+  }
 }
 
 TEST(Cluster, AnUpdatedPodBecomesTheLastOfItsNode) {

@@ -1,6 +1,7 @@
 #include "cluster/pod_shape.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "api/image_name.h"
@@ -16,29 +17,31 @@ namespace {
 // length. Has room made in advance, because a key is written for every pod that is seen or changes.
 class KeyWriter {
  public:
-  explicit KeyWriter(std::string* out) : out_(*out), size_(out->size()) { MakeRoom(kUsualKey); }
-  ~KeyWriter() { out_.resize(size_); }
+  explicit KeyWriter(std::string* out) : out_(*out) {
+    const size_t size = out_.size();
+    out_.resize(std::max(out_.capacity(), size + kUsualKey));
+    Reset(size);
+  }
+  ~KeyWriter() { out_.resize(Size()); }
   KeyWriter(const KeyWriter&) = delete;
   KeyWriter& operator=(const KeyWriter&) = delete;
 
   void Text(std::string_view text) {
-    Number(text.size());
-    MakeRoom(text.size());
-    text.copy(out_.data() + size_, text.size());
-    size_ += text.size();
+    MakeRoom(kLongestNumber + text.size());
+    at_ = Put(text.size(), at_);
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
   }
   void Number(uint64_t n) {
-    constexpr size_t kLongest = 10;
-    MakeRoom(kLongest);
-    for (; n >= 0x80; n >>= 7) out_[size_++] = static_cast<char>(n | 0x80);
-    out_[size_++] = static_cast<char>(n);
+    MakeRoom(kLongestNumber);
+    at_ = Put(n, at_);
   }
   // Ends where it must: no length is needed.
   template <class T>
   void Json(const T& value) {
-    out_.resize(size_);
+    out_.resize(Size());
     api::EncodeJson(api::TypeOf<T>(), &value, out_);
-    size_ = out_.size();
+    Reset(out_.size());
   }
   void Texts(const std::vector<std::string>& texts) {
     Number(texts.size());
@@ -61,13 +64,28 @@ class KeyWriter {
 
  private:
   static constexpr size_t kUsualKey = 512;
+  static constexpr size_t kLongestNumber = 10;
 
+  static char* Put(uint64_t n, char* at) {
+    for (; n >= 0x80; n >>= 7) *at++ = static_cast<char>(n | 0x80);
+    *at++ = static_cast<char>(n);
+    return at;
+  }
+  size_t Size() const { return static_cast<size_t>(at_ - out_.data()); }
+  void Reset(size_t size) {
+    at_ = out_.data() + size;
+    end_ = out_.data() + out_.size();
+  }
   void MakeRoom(size_t bytes) {
-    if (out_.size() - size_ < bytes) out_.resize(std::max(out_.capacity(), 2 * size_ + bytes));
+    if (static_cast<size_t>(end_ - at_) >= bytes) return;
+    const size_t size = Size();
+    out_.resize(std::max(out_.capacity(), 2 * size + bytes));
+    Reset(size);
   }
 
   std::string& out_;
-  size_t size_;  // what is written; behind it is room
+  char* at_ = nullptr;   // the end of what is written; behind it is room
+  char* end_ = nullptr;  // of the room
 };
 
 void WriteContainers(const std::vector<api::Container>& containers, KeyWriter& key) {
@@ -314,6 +332,10 @@ void AppendOwnKey(const api::Pod& pod, std::string* out) {
   KeyWriter key(out);
   key.Map(pod.metadata.labels);
   WriteClaims(pod.spec, key);
+}
+
+bool HasStatusOf(const PodShape& shape, const api::PodStatus& status) {
+  return SchedulingStatus(status) == shape.source.status;
 }
 
 PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources) {

@@ -66,6 +66,9 @@ void AppendKindKey(const api::Pod& pod, std::string* key);
 // The second: labels, volumes and resource claims.
 void AppendOwnKey(const api::Pod& pod, std::string* key);
 
+// Whether `status` says to scheduling what the status of the shape's pods says.
+bool HasStatusOf(const PodShape& shape, const api::PodStatus& status);
+
 // Derives the shape of `pod`; `id`, `serial` and `kind` are left to the caller.
 PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources);
 

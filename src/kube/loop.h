@@ -35,8 +35,8 @@ class Loop {
   virtual Nanoseconds Steady() const = 0;
   // Uniform in [0, 1), for jitter.
   virtual double Random() = 0;
-  // How long, under load, sockets and timers may wait to be served together. For loops that have
-  // such.
+  // How long, under load, sockets and timers may wait to be served together; 0: not at all. Holds
+  // at once. For loops that have such.
   virtual void SetLongestRound(Nanoseconds) {}
 };
 

@@ -6,11 +6,12 @@
 //
 // Under load the loop looks at its sockets in rounds instead of at every packet: one wake-up, one
 // read and one write then serve many requests, and what is done for the first of them has warmed
-// the caches for the others. A round is as long as makes the loop's work a kShare-th of it, up to a
-// limit: the more there is to do, the more is done together. What comes after a quiet time is
-// served at once, and so is what other threads post, in a pause as well: only sockets and timers
-// wait for the next round. Whoever has emptied a socket looks again in the next round: a peer that
-// talks all the time must not make one long round of it, packet by packet.
+// the caches for the others. A round is as long as makes the loop's work a kShare-th of it, and
+// where there is more work than kMuchWork longer in proportion, up to a limit: the more there is to
+// do, the more is done together. What comes after a quiet time is served at once, and so is what
+// other threads post, in a pause as well: only sockets and timers wait for the next round. Whoever
+// has emptied a socket looks again in the next round: a peer that talks all the time must not make
+// one long round of it, packet by packet.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -37,6 +38,7 @@ namespace asio = boost::asio;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kShare = 25;
+constexpr Nanoseconds kMuchWork = std::chrono::microseconds(100);
 
 Nanoseconds ReadClock(clockid_t clock) {
   timespec time{};
@@ -102,7 +104,7 @@ class AsioLoop final : public SystemLoop {
     while (BeginRound() > 0) {
       io_.poll();
       const Nanoseconds before = std::exchange(worked, ReadClock(CLOCK_THREAD_CPUTIME_ID));
-      PauseUntil(began + std::min(kShare * (worked - before), longest_round_));
+      PauseUntil(began, RoundFor(worked - before));
       began = Steady();
     }
   }
@@ -138,13 +140,21 @@ class AsioLoop final : public SystemLoop {
     return io_.run_one();
   }
 
-  // Runs what is posted meanwhile; sockets and timers wait.
-  void PauseUntil(Nanoseconds end) {
-    if (Steady() >= end) return;
+  // How long a round should be in which there was so much to do.
+  static Nanoseconds RoundFor(Nanoseconds work) {
+    work = std::min<Nanoseconds>(work, std::chrono::seconds(1));
+    return kShare * work * std::max<int64_t>(1, work / kMuchWork);
+  }
+
+  // Until a round that began then is as long as it should be, or as it may be. Runs what is posted
+  // meanwhile; sockets and timers wait.
+  void PauseUntil(Nanoseconds began, Nanoseconds round) {
+    const auto end = [&] { return began + std::min(round, longest_round_); };
+    if (Steady() >= end()) return;
     std::unique_lock lock(mutex_);
     pausing_ = true;
-    while (wake_.wait_until(lock, At(end), [this] { return stopped_ || !posted_.empty(); }) &&
-           !stopped_ && Steady() < end) {
+    while (wake_.wait_until(lock, At(end()), [this] { return stopped_ || !posted_.empty(); }) &&
+           !stopped_ && Steady() < end()) {
       lock.unlock();
       RunPosted();
       lock.lock();

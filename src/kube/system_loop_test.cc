@@ -127,6 +127,23 @@ TEST(SystemLoopTest, OnlyWhatIsPostedIsRunInAPause) {
   EXPECT_FALSE(timer_ran);
 }
 
+TEST(SystemLoopTest, AShorterLimitEndsThePause) {
+  const auto loop = MakeSystemLoop();
+  loop->SetLongestRound(std::chrono::hours(1));
+  std::thread other;
+  loop->Post([&] {
+    for (const Nanoseconds end = loop->Steady() + milliseconds(500); loop->Steady() < end;) {
+    }  // makes a pause of many seconds, however little of the time this thread had
+    loop->After(milliseconds(1), [&] { loop->Stop(); });
+    other = std::thread([&] {
+      std::this_thread::sleep_for(milliseconds(50));
+      loop->Post([&] { loop->SetLongestRound(Nanoseconds(0)); });
+    });
+  });
+  loop->Run();  // to the end: an hour would be the test's time limit
+  other.join();
+}
+
 TEST(SystemLoopTest, WhatIsPutOffRunsOncePerRound) {
   const auto loop = MakeSystemLoop();
   std::vector<int> ran;

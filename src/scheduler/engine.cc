@@ -205,10 +205,10 @@ void Engine::Impl::WakeAt(Binding& binding, const api::Time& when) {
 // --- Effects
 
 EffectId Engine::Impl::Emit(EffectAction action) {
-  constexpr size_t kRoom = 32;  // effects are large: a growing list of them would be moved about
   const EffectId id = next_effect_++;
-  if (effects_.empty()) effects_.reserve(kRoom);
-  effects_.push_back({id, std::move(action)});
+  // Effects are large: a growing list of them would be moved about.
+  if (effects_.empty()) effects_.reserve(usual_effects_);
+  effects_.emplace_back(id, std::move(action));
   return id;
 }
 
@@ -319,6 +319,15 @@ void Engine::Upsert(api::Object object) {
     impl_->TakePermitVerdicts();
   }
 }
+void Engine::UpdateStatus(api::Pod pod) {
+  ++impl_->changes_;
+  if (impl_->extended_) {
+    impl_->deferred_.push_back(DeferredStatus{std::move(pod)});
+  } else {
+    impl_->UpdateStatus(std::move(pod));
+    impl_->TakePermitVerdicts();
+  }
+}
 void Engine::Delete(const api::Object& object) {
   ++impl_->changes_;
   if (impl_->extended_) {
@@ -345,12 +354,16 @@ void Engine::Complete(EffectResult result) {
     impl_->TakePermitVerdicts();
   }
 }
+bool Engine::WaitsForAnswer() const { return impl_->WaitsForAnswer(); }
 bool Engine::Step() {
   const bool stepped = impl_->Step();
   impl_->TakePermitVerdicts();
   return stepped;
 }
-std::vector<Effect> Engine::TakeEffects() { return std::exchange(impl_->effects_, {}); }
+std::vector<Effect> Engine::TakeEffects() {
+  if (!impl_->effects_.empty()) impl_->usual_effects_ = impl_->effects_.size();
+  return std::exchange(impl_->effects_, {});
+}
 std::optional<api::Time> Engine::NextWake() const { return impl_->NextWake(); }
 bool Engine::Allow(std::string_view pod_uid, std::string_view plugin) {
   if (impl_->extended_) return impl_->DeferPermit(true, pod_uid, plugin, "");

@@ -94,6 +94,9 @@ class Engine {
   // The object was added or changed. Kinds that scheduling does not read are ignored, and so is a
   // version that is not newer than the known one.
   void Upsert(api::Object object);
+  // The pod has a node, and spec, labels and owners of its last version: `pod` comes without spec
+  // but for node_name and scheduler_name. Ignored when the pod is not known.
+  void UpdateStatus(api::Pod pod);
   // The object is gone; only its kind, namespace, name and uid are looked at.
   void Delete(const api::Object& object);
   // The list of all objects of a kind, after a watch broke: what is not in it is gone. When it
@@ -131,6 +134,9 @@ class Engine {
   // not for an extender.
   size_t AwaitedEffects() const;
   size_t AwaitedRequests() const;
+  // No pod can be tried before the answer to something that was asked for a pod: of an extender, or
+  // about victims where those are waited for.
+  bool WaitsForAnswer() const;
   // How many pods came into which queue because of which event, since the engine was made.
   const std::vector<explain::EventMoves>& IncomingPods() const;
   // By number, in the order of the configuration; its cycle has the plugins and what they were

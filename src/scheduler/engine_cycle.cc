@@ -35,7 +35,7 @@ std::string OneNodeMessage(const Status& status) {
 }  // namespace
 
 bool Engine::Impl::Step() {
-  if (preemption_waited_for_ || extended_) return false;
+  if (WaitsForAnswer()) return false;
   const std::optional<PodId> next = queue_->Pop(now_);
   if (!next) return false;
   Attempt(*next);

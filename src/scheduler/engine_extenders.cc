@@ -386,6 +386,8 @@ void Engine::Impl::TakeUpDeferred() {
             Upsert(std::move(value));
           } else if constexpr (std::is_same_v<T, DeferredDelete>) {
             Delete(value.object);
+          } else if constexpr (std::is_same_v<T, DeferredStatus>) {
+            UpdateStatus(std::move(value.pod));
           } else if constexpr (std::is_same_v<T, DeferredReplace>) {
             Replace(value.kind, std::move(value.objects), value.part);
           } else if constexpr (std::is_same_v<T, EffectResult>) {

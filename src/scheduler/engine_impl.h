@@ -207,6 +207,7 @@ class Engine::Impl final : public queue::QueueHost {
 
   // --- Objects (engine_objects.cc)
   void Upsert(api::Object&& object);
+  void UpdateStatus(api::Pod&& pod);
   void Delete(const api::Object& object);
   bool EventBegan();
   void EventEnded();
@@ -216,10 +217,12 @@ class Engine::Impl final : public queue::QueueHost {
   void Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part);
   void HideGated(api::Pod& pod) const;
   void TellPod(Change change, PodId id, bool assigned);
-  void UpsertPod(const api::Pod& pod);
+  // `status_only`: the pod is as Engine::UpdateStatus gets it.
+  void UpsertPod(const api::Pod& pod, bool status_only = false);
   void AddPod(const api::Pod& pod);
-  void PodAssigned(PodId id, const api::Pod& pod);
-  void PodUpdated(PodId id, const api::Pod& pod);      // assigned before and after
+  void PodAssigned(PodId id, const api::Pod& pod, bool status_only);
+  void PodUpdated(PodId id, const api::Pod& pod, bool status_only);  // assigned before and after
+  void UpdateInCluster(PodId id, const api::Pod& pod, bool status_only);
   void NominatedPodLeft(const PodSnapshot& pod);       // the queue; nothing if it was not nominated
   void PendingUpdated(PodId id, const api::Pod& pod);  // not assigned before nor after
   void TakeUp(PodId id, const api::Pod& pod);          // the new version of a pending pod
@@ -341,6 +344,7 @@ class Engine::Impl final : public queue::QueueHost {
   std::string_view WhereIs(std::string_view uid) const;
   std::vector<std::string> Invariants() const;
   size_t AssumedPods() const;
+  bool WaitsForAnswer() const { return preemption_waited_for_ || extended_; }
   // Not the status of a pod that waits: it follows from decisions.
   bool MayChangeDecisions(const api::Object& object) const;
   explain::Source Explaining();
@@ -393,6 +397,7 @@ class Engine::Impl final : public queue::QueueHost {
 
   EffectId next_effect_ = 1;
   std::vector<Effect> effects_;
+  size_t usual_effects_ = 32;  // how many were taken last
   boost::unordered_flat_map<EffectId, Awaited> awaited_;
   size_t awaited_extenders_ = 0;  // of them
 };

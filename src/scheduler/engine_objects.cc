@@ -147,6 +147,22 @@ void Engine::Impl::Upsert(api::Object&& object) {
   if (timed) EventEnded();
 }
 
+void Engine::Impl::UpdateStatus(api::Pod&& pod) {
+  const PodId id = cluster_.FindPod(pod.metadata.uid);
+  if (id == cluster::kNoPod) return;
+  const bool timed = EventBegan();
+  HideGated(pod);
+  if (const auto& newer = RecordOf(id).newer) {  // the last version is not the one decided about
+    std::string node = std::move(pod.spec.node_name);
+    pod.spec = newer->spec;
+    pod.spec.node_name = std::move(node);
+    UpsertPod(pod);
+  } else {
+    UpsertPod(pod, /*status_only=*/true);
+  }
+  if (timed) EventEnded();
+}
+
 // Takes out of the pod what gates that are off are about.
 void Engine::Impl::HideGated(api::Pod& pod) const {
   const EngineGates& gates = options_.gates;
@@ -309,7 +325,7 @@ void Engine::Impl::TellPod(Change change, PodId id, bool assigned) {
   if (wants_->pods) observer_->PodChanged(change, cluster_.GetPod(id), assigned);
 }
 
-void Engine::Impl::UpsertPod(const api::Pod& pod) {
+void Engine::Impl::UpsertPod(const api::Pod& pod, bool status_only) {
   PodId id = cluster_.FindPod(pod.metadata.uid);
   if (IsTerminal(pod)) {
     if (id != cluster::kNoPod) DeletePod(id);
@@ -333,9 +349,9 @@ void Engine::Impl::UpsertPod(const api::Pod& pod) {
   if (!assigned) {
     PendingUpdated(id, pod);
   } else if (record.assigned) {
-    PodUpdated(id, pod);
+    PodUpdated(id, pod, status_only);
   } else {
-    PodAssigned(id, pod);
+    PodAssigned(id, pod, status_only);
   }
 }
 
@@ -399,7 +415,7 @@ void Engine::Impl::AddPod(const api::Pod& pod) {
 }
 
 // The API server has given the pod a node, ours or somebody else's.
-void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
+void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod, bool status_only) {
   PodRecord& record = RecordOf(id);
   PodSnapshot nominated;  // as it was, if it was nominated
   if (record.newer && !record.newer->status.nominated_node_name.empty()) {
@@ -417,7 +433,7 @@ void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod) {
   TellPod(Change::kAdd, id, true);
   TellPod(Change::kDelete, id, false);
   if (!waiting) queue_->Delete(id);
-  cluster_.UpdatePod(id, pod);
+  UpdateInCluster(id, pod, status_only);
   // A pod that waits for permission to go elsewhere gives up what it holds.
   if (waiting) BindingFailed(*binding, true, "", binding->waits.front().plugin);
   Handled({EventResource::kUnschedulablePod, queue::kDelete});
@@ -432,10 +448,14 @@ void Engine::Impl::NominatedPodLeft(const PodSnapshot& pod) {
                pod->shape->priority);
 }
 
-void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod) {
+void Engine::Impl::UpdateInCluster(PodId id, const api::Pod& pod, bool status_only) {
+  status_only ? cluster_.UpdateStatus(id, pod) : cluster_.UpdatePod(id, pod);
+}
+
+void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod, bool status_only) {
   TellPod(Change::kUpdate, id, true);
   const PodSnapshot old = cluster_.Snapshot(id);
-  cluster_.UpdatePod(id, pod);
+  UpdateInCluster(id, pod, status_only);
   const PodSnapshot made = cluster_.Snapshot(id);
   Handled({EventResource::kAssignedPod, queue::kUpdate});
   for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made)) {

@@ -44,6 +44,14 @@ class EngineTest : public ::testing::Test {
     engine_->Upsert(std::move(object));
   }
   void PutPod(const api::Pod& pod) { Put(pod); }
+  // As a host tells it that knows nothing else to have changed.
+  void PutStatus(api::Pod pod) {
+    pod.metadata.resource_version = std::to_string(++version_);
+    const std::string node = pod.spec.node_name;
+    pod.spec = {};
+    pod.spec.node_name = node;
+    engine_->UpdateStatus(std::move(pod));
+  }
   void PutNode(const api::Node& node) { Put(node); }
 
   // All effects since the last call, in words; they are remembered for Answer.
@@ -126,6 +134,44 @@ TEST_F(EngineTest, TheWatchMayBeFasterThanTheAnswer) {
   Answer("bind p");  // a second report of the same
   EXPECT_THAT(Run(), ElementsAre("event p Scheduled: Successfully assigned ns/p to a"));
   EXPECT_EQ(engine_->WhereIs("p"), "assigned");
+}
+
+// A pod of which only the status and the node come.
+TEST_F(EngineTest, BelievesAWatchThatTellsTheStatusAlone) {
+  PutNode(MakeNode("a").Cpu("2"));
+  PutPod(Small("p"));
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+  PutStatus(Small("p").On("a"));
+  EXPECT_EQ(engine_->AssumedPods(), 0u);
+  Answer("bind p");
+  EXPECT_THAT(Run(), ElementsAre("event p Scheduled: Successfully assigned ns/p to a"));
+  EXPECT_EQ(engine_->WhereIs("p"), "assigned");
+  PutPod(Small("q").Requests("cpu", "1500m"));
+  EXPECT_THAT(Run(), Contains(HasSubstr("1 Insufficient cpu"))) << "p still takes its core";
+  api::Pod done = Small("p").On("a");
+  done.status.phase = "Succeeded";
+  PutStatus(std::move(done));
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  Sleep(10);
+  EXPECT_THAT(Run(), Contains("bind q to a"));
+}
+
+TEST_F(EngineTest, TheStatusOfAPodThatIsNotKnownIsNothing) {
+  PutNode(MakeNode("a").Cpu("2"));
+  PutStatus(Small("p").On("a"));
+  EXPECT_EQ(engine_->WhereIs("p"), "");
+  EXPECT_THAT(Run(), IsEmpty());
+}
+
+TEST_F(EngineTest, AStatusIsOfTheLatestSpecNotOfTheOneThatWasDecidedAbout) {
+  PutNode(MakeNode("a").Cpu("4"));
+  PutPod(Small("p"));
+  EXPECT_THAT(Run(), ElementsAre("bind p to a"));
+  PutPod(Small("p").Requests("cpu", "3"));  // changed while its binding is on its way
+  PutStatus(Small("p").On("a"));
+  const auto& cluster = engine_->GetCluster();
+  const auto node = cluster.FindNode("a");
+  EXPECT_EQ(cluster.Resource(cluster::kCpu)->requested[node], 3000);
 }
 
 TEST_F(EngineTest, SaysWhyNothingFitsAndTriesAgainWhenThatChanges) {

@@ -78,13 +78,16 @@ struct DeferredReplace {
 struct DeferredDelete {
   api::Object object;
 };
+struct DeferredStatus {
+  api::Pod pod;
+};
 struct DeferredPermit {
   bool allow = false;
   std::string uid;
   std::string plugin;
   std::string message;
 };
-using DeferredInput =
-    std::variant<api::Object, DeferredDelete, DeferredReplace, EffectResult, DeferredPermit>;
+using DeferredInput = std::variant<api::Object, DeferredDelete, DeferredStatus, DeferredReplace,
+                                   EffectResult, DeferredPermit>;
 
 }  // namespace berth::scheduler

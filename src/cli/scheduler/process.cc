@@ -26,7 +26,7 @@ namespace berth::cli::scheduler {
 namespace {
 
 // Under load: how long what comes from the API server may wait to be served together.
-constexpr kube::Nanoseconds kLongestRound = std::chrono::milliseconds(30);
+constexpr kube::Nanoseconds kLongestRound = std::chrono::milliseconds(50);
 constexpr kube::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
 // For the event that says the Lease was lost to be sent.
 constexpr std::chrono::milliseconds kLastWords(100);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "api/proto.h"
 #include "kube/auth/server_url.h"
 #include "kube/client/api_errors.h"
 #include "kube/client/credentials.h"
@@ -525,6 +526,7 @@ Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const Client
   http_options.proxy_url = config.proxy_url;
   http_options.max_connections = options.max_connections;
   http_options.pipeline = options.pipeline;
+  http_options.body_size = &api::EnvelopeSize;
   http_options.kept_headers = {"content-type", "content-length", "retry-after", "warning"};
   const char* disable_http2 = std::getenv("DISABLE_HTTP2");
   http_options.http2 = disable_http2 == nullptr || *disable_http2 == '\0';

@@ -29,12 +29,16 @@ struct ReplacedObjects {
 struct RemovedObject {
   std::unique_ptr<api::Object> object;
 };
+// As ObjectSink::StatusChanged tells it.
+struct StatusOfPod {
+  std::unique_ptr<api::Pod> pod;
+};
 // Anything else to be done between two cycles.
 using EngineTask = std::function<void(scheduler::Engine&)>;
 
 // Objects and results are large: what is gathered is moved about, so that they are kept elsewhere.
-using Input = std::variant<ReplacedObjects, std::unique_ptr<api::Object>, RemovedObject,
-                           std::unique_ptr<scheduler::EffectResult>, EngineTask>;
+using Input = std::variant<ReplacedObjects, std::unique_ptr<api::Object>, StatusOfPod,
+                           RemovedObject, std::unique_ptr<scheduler::EffectResult>, EngineTask>;
 
 class Mailbox {
  public:

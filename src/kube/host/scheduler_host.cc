@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "kube/auth/read_file.h"
 #include "kube/host/engine_clock.h"
@@ -32,6 +33,8 @@ class Host final : public SchedulerHost, private ObjectSink {
   Host(Loop& loop, ApiClient& client, SchedulerHostOptions options)
       : loop_(loop),
         options_(std::move(options)),
+        known_pods_(static_cast<uint64_t>(loop.Random() * 0x1p53) << 11 ^
+                    static_cast<uint64_t>(loop.Random() * 0x1p53)),
         events_(loop, client, options_.host_name),
         runner_(
             loop, client, events_, raw_,
@@ -44,8 +47,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     if (taints) taints_.emplace(own);
     ObjectSink& sink = taints ? *taints_ : own;
     const auto watch = [&](const Kind& kind) {
-      reflectors_.push_back(
-          std::make_unique<Reflector>(kind, loop_, client, sink, &raw_, options_.streams_lists));
+      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_,
+                                                        options_.streams_lists, &known_pods_));
     };
     for (const Kind& kind : WatchedKinds()) {
       if (options_.devices || !kind.api_version.starts_with("resource.k8s.io/")) watch(kind);
@@ -83,8 +86,9 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
 
   void Start() override {
-    loop_.Post([this, extenders = engine_->Extenders()] {
+    loop_.Post([this, extenders = engine_->Extenders(), ours = ProfileNames()] {
       UseExtenders(extenders);
+      known_pods_.Serve(ours);
       events_.Start();
       for (auto& reflector : reflectors_) reflector->Start();
     });
@@ -137,15 +141,24 @@ class Host final : public SchedulerHost, private ObjectSink {
   bool TakesParts(std::string_view) const override { return true; }
   void NoteListed(std::string_view kind) {
     if (listed_.insert(kind).second && listed_.size() == reflectors_.size()) {
-      if (options_.longest_round.count() > 0) loop_.SetLongestRound(options_.longest_round);
+      SetRounds();
       Tell(EngineTask([this](scheduler::Engine&) {
         knows_all_ = true;
         synced_.store(true);
       }));
     }
   }
+  // Rounds gather what many pods are waiting for. Where all of them wait for one answer there is
+  // nothing to gather.
+  void SetRounds() {
+    if (options_.longest_round.count() == 0 || listed_.size() < reflectors_.size()) return;
+    loop_.SetLongestRound(hurried_ ? Nanoseconds(0) : options_.longest_round);
+  }
   void Changed(api::Object&& object) override {
     Tell(std::make_unique<api::Object>(std::move(object)));
+  }
+  void StatusChanged(api::Pod&& pod) override {
+    Tell(StatusOfPod{std::make_unique<api::Pod>(std::move(pod))});
   }
   void Removed(api::Object&& object) override {
     Tell(RemovedObject{std::make_unique<api::Object>(std::move(object))});
@@ -186,8 +199,9 @@ class Host final : public SchedulerHost, private ObjectSink {
     NameOthers();
     ++generation_;
     knows_all_ = false;
-    loop_.Post([this, extenders = engine_->Extenders()] {
+    loop_.Post([this, extenders = engine_->Extenders(), ours = ProfileNames()] {
       UseExtenders(extenders);
+      known_pods_.Serve(ours);
       listed_.clear();
       for (auto& reflector : reflectors_) {
         reflector->Stop();
@@ -196,14 +210,16 @@ class Host final : public SchedulerHost, private ObjectSink {
     });
   }
 
-  // Pods of profiles that the engine does not have are others'.
-  void NameOthers() {
+  std::set<std::string, std::less<>> ProfileNames() const {
     std::set<std::string, std::less<>> names;
     for (size_t i = 0; i < engine_->ProfileCount(); ++i) {
       names.emplace(engine_->CycleOf(i).profile().Name());
     }
-    others_.Serve(std::move(names));
+    return names;
   }
+
+  // Pods of profiles that the engine does not have are others'.
+  void NameOthers() { others_.Serve(ProfileNames()); }
 
   std::optional<Mailbox::Clock::time_point> WaitUntil(bool busy) const {
     if (busy) return Mailbox::Clock::time_point::min();
@@ -235,6 +251,8 @@ class Host final : public SchedulerHost, private ObjectSink {
           } else if constexpr (std::is_same_v<T, std::unique_ptr<api::Object>>) {
             others_.Upsert(*value);
             engine_->Upsert(std::move(*value));
+          } else if constexpr (std::is_same_v<T, StatusOfPod>) {
+            engine_->UpdateStatus(std::move(*value.pod));
           } else if constexpr (std::is_same_v<T, RemovedObject>) {
             others_.Delete(*value.object);
             engine_->Delete(*value.object);
@@ -251,6 +269,13 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   void SendEffects() {
     auto effects = engine_->TakeEffects();
+    const bool hurry = engine_->WaitsForAnswer();
+    if (std::exchange(in_a_hurry_, hurry) != hurry) {
+      loop_.Post([this, hurry] {
+        hurried_ = hurry;
+        SetRounds();
+      });
+    }
     if (effects.empty()) return;
     for (scheduler::Effect& effect : effects) effect.id |= generation_ << kGenerationShift;
     loop_.Post(
@@ -269,6 +294,7 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   // The loop's.
   RawObjects raw_;
+  KnownPods known_pods_;
   EventRecorder events_;
   EffectRunner runner_;
   ExtenderCaller extenders_;
@@ -276,6 +302,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   std::set<std::string_view> listed_;  // kinds
   std::vector<Input> outbox_;          // for the mailbox
+  bool hurried_ = false;               // by the engine
 
   // The engine's.
   std::unique_ptr<scheduler::Engine> engine_;
@@ -283,6 +310,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   uint64_t generation_ = 0;  // of the engine: the high bits of its effects' ids
   bool knows_all_ = false;   // it has the lists of all kinds
   bool scheduling_ = false;
+  bool in_a_hurry_ = false;  // it waits for an answer, and has told the loop
   std::unique_ptr<scheduler::Engine> next_engine_;
   Mailbox::Clock::time_point replace_at_;
   std::thread thread_;

@@ -112,7 +112,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       if (c < '0' || c > '9') break;
       bytes = bytes * 10 + static_cast<size_t>(c - '0');
     }
-    exchange.response.body.reserve(std::min({bytes, options_.max_response_bytes, kMaxReserve}));
+    MakeRoom(exchange.response.body, bytes);
   }
 
   void OnBody(Exchange& exchange, std::string_view bytes) override {
@@ -126,7 +126,11 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       OnFinished(exchange, &error, false);
       return;
     }
-    exchange.response.body += bytes;
+    std::string& body = exchange.response.body;
+    if (body.empty() && body.capacity() < bytes.size() && options_.body_size != nullptr) {
+      MakeRoom(body, options_.body_size(bytes));
+    }
+    body += bytes;
   }
 
   void OnFinished(Exchange& exchange, const HttpError* error, bool retry) override {
@@ -191,6 +195,11 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
   using Exchanges = boost::unordered_flat_map<uint64_t, std::unique_ptr<Exchange>>;
   // What a server says of a length is believed up to here.
   static constexpr size_t kMaxReserve = 64 << 20;
+
+  // A body that grows piece by piece is copied again and again.
+  void MakeRoom(std::string& body, size_t bytes) const {
+    body.reserve(std::min({bytes, options_.max_response_bytes, kMaxReserve}));
+  }
 
   Lane& LaneOf(const Exchange& exchange) {
     return lanes_[exchange.sink != nullptr ? kStreams : kRequests];

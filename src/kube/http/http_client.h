@@ -41,6 +41,9 @@ struct HttpClientOptions {
   std::string proxy_url = {};
   size_t max_connections = 2;              // besides the one for streams
   size_t max_response_bytes = 1ull << 31;  // of Send
+  // Changes speed: how long a body will be, going by its first bytes, for answers whose headers do
+  // not tell; 0: unknown. Null: nobody knows.
+  size_t (*body_size)(std::string_view first_bytes) = nullptr;
   Nanoseconds connect_timeout = std::chrono::seconds(30);
   bool http2 = true;
   // Requests on their way at a time over one connection of HTTP/1.1. More than one is for a server

@@ -103,8 +103,22 @@ Result<void> CheckKind(const Kind& kind, const WatchEvent& event) {
   return Fail(fmt::format("unexpected watch event object type: {} instead of {}", got, want));
 }
 
+// A pod's message, as far as it has to be decoded.
+Result<void> DecodePod(const api::ObjectKind& row, std::string_view message, KnownPods& pods,
+                       WatchEvent* event) {
+  using Type = WatchEvent::Type;
+  auto* pod = static_cast<api::Pod*>(row.emplace(event->object));
+  event->status_only = event->type == Type::kModified && pods.DecodeUpdate(message, pod);
+  if (event->status_only) return {};
+  auto ok = api::DecodeProto(row.type(), row.emplace(event->object), message);
+  if (!ok) return ok;
+  if (event->type == Type::kAdded || event->type == Type::kModified) pods.Note(message);
+  if (event->type == Type::kDeleted) pods.Forget(pod->metadata.uid);
+  return {};
+}
+
 Result<void> DecodeProtoEvent(const api::ObjectKind& expected, std::string_view bytes,
-                              WatchEvent* event) {
+                              WatchEvent* event, KnownPods* pods) {
   auto frame = api::DecodeWatchFrame(bytes);
   if (!frame) return Fail(std::move(frame.error()));
   auto type = ParseType(frame->type);
@@ -114,10 +128,12 @@ Result<void> DecodeProtoEvent(const api::ObjectKind& expected, std::string_view 
   event->type = *type;
   event->raw = envelope->raw;
   event->json.clear();
+  event->status_only = false;
   const bool is_expected =
       envelope->kind == expected.kind && envelope->api_version == expected.api_version;
   const api::ObjectKind* row =
       is_expected ? &expected : api::FindObjectKind(envelope->api_version, envelope->kind);
+  if (row == &expected && pods != nullptr) return DecodePod(*row, envelope->raw, *pods, event);
   if (row) return api::DecodeProto(row->type(), row->emplace(event->object), envelope->raw);
   auto unknown = api::DecodeObjectProto(frame->object);
   if (!unknown) return Fail(std::move(unknown.error()));
@@ -136,6 +152,7 @@ Result<void> DecodeJsonEvent(std::string_view text, WatchEvent* event) {
   event->object = std::move(*object);
   event->raw = {};
   event->json = std::move(frame->object.text);
+  event->status_only = false;
   return {};
 }
 
@@ -184,8 +201,8 @@ Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type
 
 Result<void> DecodeWatchEvent(const Kind& kind, const api::ObjectKind& row,
                               std::string_view content_type, std::string_view frame,
-                              WatchEvent* event) {
-  auto ok = IsProtobuf(content_type) ? DecodeProtoEvent(row, frame, event)
+                              WatchEvent* event, KnownPods* pods) {
+  auto ok = IsProtobuf(content_type) ? DecodeProtoEvent(row, frame, event, pods)
                                      : DecodeJsonEvent(frame, event);
   return ok ? CheckKind(kind, *event) : ok;
 }

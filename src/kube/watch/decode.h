@@ -11,6 +11,7 @@
 #include "api/object.h"
 #include "base/error.h"
 #include "kube/kinds.h"
+#include "kube/watch/known_pods.h"
 
 namespace berth::kube {
 
@@ -50,12 +51,14 @@ struct WatchEvent {
   api::Object object = {};    // a Status for kError; with kBookmark only metadata counts
   std::string_view raw = {};  // its protobuf message, in the frame; "" for JSON
   std::string json = {};      // its JSON; "" for protobuf
+  bool status_only = false;   // a pod as KnownPods::DecodeUpdate gives it
 };
 // Into `event`, whatever it held: an object is large, and is not moved about more than it must be.
-// `row` is that of the kind.
+// `row` is that of the kind. With `pods`, which are told of what is decoded, modified ones are
+// decoded no further than they must be.
 Result<void> DecodeWatchEvent(const Kind& kind, const api::ObjectKind& row,
                               std::string_view content_type, std::string_view frame,
-                              WatchEvent* event);
+                              WatchEvent* event, KnownPods* pods = nullptr);
 // REQUIRES: the kind is one berth has a type for, as all are that it watches.
 const api::ObjectKind& RowOf(const Kind& kind);
 

@@ -24,6 +24,10 @@ class ObjectSink {
   // Whether a list of the kind may come in parts.
   virtual bool TakesParts(std::string_view kind) const = 0;
   virtual void Changed(api::Object&& object) = 0;
+  // A pod of which spec, labels and owners are as they were. It has a node; of its spec only
+  // node_name and scheduler_name are filled in. Who wants none of these gives the reflector no
+  // KnownPods.
+  virtual void StatusChanged(api::Pod&& pod) = 0;
   virtual void Removed(api::Object&& object) = 0;
 };
 

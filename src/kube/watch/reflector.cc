@@ -62,7 +62,7 @@ bool IsTooLargeVersion(std::string_view message) {
 class Reflector::Impl final : public WatchSink {
  public:
   Impl(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
-       bool streams)
+       bool streams, KnownPods* pods)
       : kind_(kind),
         row_(RowOf(kind)),
         type_(TypeName(kind)),
@@ -71,7 +71,8 @@ class Reflector::Impl final : public WatchSink {
         sink_(sink),
         raw_(raw && RawObjects::Keeps(kind.kind) ? raw : nullptr),
         json_(raw),
-        streams_(streams) {}
+        streams_(streams),
+        pods_(kind.kind == api::Pod::kKind ? pods : nullptr) {}
 
   void Start() {
     if (running_) return;
@@ -184,6 +185,7 @@ class Reflector::Impl final : public WatchSink {
   RawObjects* const raw_;   // null: this kind's bytes are not kept
   RawObjects* const json_;  // null: neither is its JSON, ever
   const bool streams_;
+  KnownPods* const pods_;  // null: pods are decoded as a whole, or this is not about pods
 
   bool running_ = false;
   bool synced_ = false;
@@ -209,6 +211,7 @@ class Reflector::Impl final : public WatchSink {
 
 void Reflector::Impl::List() {
   listing_ = std::make_shared<Listing>();
+  if (pods_) pods_->Clear();
   if (!version_unavailable_) listing_->version = version_.empty() ? "0" : version_;
   // Only lists without a limit are answered from the server's cache, except for version 0.
   const bool any_version = listing_->version.empty() || listing_->version == "0";
@@ -288,6 +291,7 @@ void Reflector::Impl::Decode(std::string_view item) {
     listing_->objects.pop_back();
     return LogUndecodable(ok.error());
   }
+  if (pods_) pods_->Note(item);
   const api::ObjectMeta* meta = api::MetadataOf(object);
   if (KeepsJson()) listing_->json.emplace_back();
   if (!raw_ || !meta) return;
@@ -391,6 +395,7 @@ void Reflector::Impl::TakeListedJson(const Listing& list) {
 void Reflector::Impl::StreamList() {
   log::Info(3, "Listing and watching", {{"type", type_}});
   initial_.emplace();
+  if (pods_) pods_->Clear();
   SendWatch(version_unavailable_ ? "" : version_);
 }
 
@@ -457,7 +462,9 @@ void Reflector::Impl::SendWatch(std::string_view version) {
 void Reflector::Impl::OnFrame(std::string_view frame) {
   if (!running_) return;
   WatchEvent event;
-  if (auto ok = DecodeWatchEvent(kind_, row_, content_type_, frame, &event); !ok) {
+  // What comes instead of a list is handed on as a whole in the end.
+  KnownPods* const pods = initial_ ? nullptr : pods_;
+  if (auto ok = DecodeWatchEvent(kind_, row_, content_type_, frame, &event, pods); !ok) {
     return OnUndecodable(ok.error().Message());
   }
   if (event.type == WatchEvent::Type::kError) {
@@ -485,6 +492,8 @@ void Reflector::Impl::Take(WatchEvent&& event) {
   switch (event.type) {
     case WatchEvent::Type::kAdded:
     case WatchEvent::Type::kModified:
+      if (event.status_only)
+        return sink_.StatusChanged(std::get<api::Pod>(std::move(event.object)));
       KeepRaw(meta, event.raw);
       if (KeepsJson()) {
         event.json.empty() ? json_->RemoveJson(event.object)
@@ -581,8 +590,8 @@ void Reflector::Impl::OnWatchRefused(const ApiResponse& why) {
 }
 
 Reflector::Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink,
-                     RawObjects* raw, bool streams)
-    : impl_(std::make_unique<Impl>(kind, loop, client, sink, raw, streams)) {}
+                     RawObjects* raw, bool streams, KnownPods* pods)
+    : impl_(std::make_unique<Impl>(kind, loop, client, sink, raw, streams, pods)) {}
 Reflector::~Reflector() { impl_->Stop(); }
 
 void Reflector::Start() { impl_->Start(); }

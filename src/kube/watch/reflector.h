@@ -10,7 +10,8 @@
 // With `streams` (the gate WatchListClient) the list comes as the first events of the watch. A
 // server that does not do that is asked for a list.
 //
-// Decoding happens here, on the loop's thread: protobuf or JSON, whatever the server sends.
+// Decoding happens here, on the loop's thread: protobuf or JSON, whatever the server sends. With
+// `pods`, a pod that has changed in its status alone is told as that.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 
 #include "kube/client/api_client.h"
 #include "kube/kinds.h"
+#include "kube/watch/known_pods.h"
 #include "kube/watch/object_sink.h"
 #include "kube/watch/raw_objects.h"
 
@@ -26,9 +28,9 @@ namespace berth::kube {
 
 class Reflector {
  public:
-  // All outlive the reflector; `raw` may be null.
+  // All outlive the reflector; `raw` and `pods` may be null.
   Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
-            bool streams = false);
+            bool streams = false, KnownPods* pods = nullptr);
   ~Reflector();
 
   void Start();

@@ -24,8 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Writes down what it is told: "= a b" for a list, "~ first 250" for a part of one, "+ a@5",
-// "- a@6". Parts are taken when the test says so.
+// Writes down what it is told: "= a b" for a list, "~ first 250" for a part of one, "+ a@5", "*
+// a@5" for a status, "- a@6". Parts are taken when the test says so.
 class Recorder final : public ObjectSink {
  public:
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
@@ -42,6 +42,7 @@ class Recorder final : public ObjectSink {
   }
   bool TakesParts(std::string_view kind) const override { return kind != "ResourceSlice"; }
   void Changed(api::Object&& object) override { Add("+ ", object); }
+  void StatusChanged(api::Pod&& pod) override { Add("* ", std::move(pod)); }
   void Removed(api::Object&& object) override { Add("- ", object); }
 
   std::vector<std::string> lines;
@@ -588,6 +589,64 @@ TEST_F(ReflectorTest, AStoppedReflectorIsSilent) {
   Begin("Node");
   reflector_->Stop();
   EXPECT_EQ(client_.CountOpen(), 0u);
+}
+
+// ---- Pods of which only the status changed
+
+class PodReflectorTest : public ReflectorTest {
+ protected:
+  PodReflectorTest() { pods_.Serve({"default-scheduler"}); }
+  static api::Pod Pod(std::string name, std::string version, std::string node = "",
+                      std::string image = "web:1") {
+    auto pod = Make<api::Pod>(name, std::move(version));
+    pod.metadata.uid = name;
+    pod.spec.scheduler_name = "default-scheduler";
+    pod.spec.node_name = std::move(node);
+    pod.spec.containers.resize(1);
+    pod.spec.containers[0].image = std::move(image);
+    return pod;
+  }
+  void BeginPods(const std::vector<api::Pod>& list) {
+    reflector_ = std::make_unique<Reflector>(*FindKind("Pod"), loop_, client_, sink_, nullptr,
+                                             false, &pods_);
+    reflector_->Start();
+    ListNow(list);
+  }
+  void ListNow(const std::vector<api::Pod>& list) {
+    client_.RespondNext(FakeApiClient::Success(List<api::Pod>("7", list)));
+    client_.Start(client_.NextWatch());
+    sink_.lines.clear();
+  }
+  void Event(std::string_view type, const api::Pod& pod) {
+    client_.SendFrame(Watch(), Frame(type, api::ToEnvelope(pod)));
+  }
+
+  KnownPods pods_{7};
+};
+
+TEST_F(PodReflectorTest, AStatusIsToldAsSuchAndAllElseAsAWhole) {
+  BeginPods({Pod("a", "1"), Pod("b", "2", "node")});
+  Event("MODIFIED", Pod("a", "8", "node"));
+  Event("MODIFIED", Pod("a", "9", "node", "web:2"));
+  Event("MODIFIED", Pod("a", "10", "node", "web:2"));
+  Event("ADDED", Pod("b", "11", "node"));
+  Event("DELETED", Pod("a", "12", "node", "web:2"));
+  Event("ADDED", Pod("c", "13"));
+  Event("MODIFIED", Pod("c", "14"));
+  Event("MODIFIED", Pod("c", "15", "node"));
+  EXPECT_THAT(sink_.lines, ElementsAre("* a@8", "+ a@9", "* a@10", "+ b@11", "- a@12", "+ c@13",
+                                       "+ c@14", "* c@15"));
+  EXPECT_EQ(pods_.Size(), 2u) << "b and c";
+}
+
+TEST_F(PodReflectorTest, AfterANewListOnlyItsPodsAreKnown) {
+  BeginPods({Pod("a", "1", "node"), Pod("b", "2", "node")});
+  client_.SendFrame(Watch(), "nonsense");
+  loop_.Advance(seconds(40));
+  ListNow({Pod("b", "2", "node")});
+  Event("MODIFIED", Pod("a", "8", "node"));
+  Event("MODIFIED", Pod("b", "9", "node"));
+  EXPECT_THAT(sink_.lines, ElementsAre("+ a@8", "* b@9"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // resource slices. The rules themselves go no further; only that they have been listed does.
 #pragma once
 
+#include <utility>
+
 #include "kube/watch/object_sink.h"
 #include "plugins/dynamic_resources/taint_rules.h"
 
@@ -17,6 +19,7 @@ class TaintSink final : public ObjectSink {
               Taken taken) override;
   bool TakesParts(std::string_view kind) const override;
   void Changed(api::Object&& object) override;
+  void StatusChanged(api::Pod&& pod) override { next_.StatusChanged(std::move(pod)); }
   void Removed(api::Object&& object) override;
 
  private:

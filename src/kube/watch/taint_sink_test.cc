@@ -26,6 +26,7 @@ class Notes final : public ObjectSink {
       text += "/" + std::to_string(slice->spec.devices[0].taints.size());
     }
   }
+  void StatusChanged(api::Pod&& pod) override { text += " *" + pod.metadata.name; }
   void Removed(api::Object&& object) override { text += " -" + api::MetadataOf(object)->name; }
 
   std::string Take() { return std::exchange(text, ""); }

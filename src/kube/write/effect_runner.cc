@@ -151,7 +151,7 @@ class EffectRunner::Impl {
     }
   }
 
-  void Run(scheduler::Effect effect) {
+  void Run(scheduler::Effect&& effect) {
     if (const auto* event = std::get_if<scheduler::RecordEvent>(&effect.action)) {
       return events_.Record(*event);
     }
@@ -180,10 +180,11 @@ class EffectRunner::Impl {
     size_t attempts = 0;
   };
 
-  void Begin(scheduler::Effect effect, std::string pod) {
+  void Begin(scheduler::Effect&& effect, std::string pod) {
     const Key key = ++last_;
-    runs_[key].id = effect.id;
-    runs_[key].pod = std::move(pod);
+    Running& run = runs_[key];
+    run.id = effect.id;
+    run.pod = std::move(pod);
     std::visit([&](auto& action) { Start(key, action); }, effect.action);
   }
   // Of what waits, and of `effect`, what need not be sent any more. False: that is `effect` itself.
@@ -513,7 +514,7 @@ EffectRunner::EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events,
     : impl_(std::make_unique<Impl>(loop, client, events, raw, std::move(done), merges)) {}
 EffectRunner::~EffectRunner() = default;
 
-void EffectRunner::Run(scheduler::Effect effect) { impl_->Run(std::move(effect)); }
+void EffectRunner::Run(scheduler::Effect&& effect) { impl_->Run(std::move(effect)); }
 size_t EffectRunner::Outstanding() const { return impl_->Outstanding(); }
 
 }  // namespace berth::kube

@@ -36,7 +36,7 @@ class EffectRunner {
   ~EffectRunner();
 
   // `done` hears of every effect but RecordEvent, from the loop, once.
-  void Run(scheduler::Effect effect);
+  void Run(scheduler::Effect&& effect);
   // Requests whose answer is still to come.
   size_t Outstanding() const;
 

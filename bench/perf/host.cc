@@ -60,6 +60,7 @@ class PerfHost::Sink final : public kube::ObjectSink {
   explicit Sink(scheduler::Engine& engine) : engine_(engine) {}
 
   void Changed(api::Object&& object) override { engine_.Upsert(std::move(object)); }
+  void StatusChanged(api::Pod&& pod) override { engine_.UpdateStatus(std::move(pod)); }
   void Removed(api::Object&& object) override { engine_.Delete(object); }
   // Nothing is listed: every object comes as a change.
   void Replaced(std::string_view, std::vector<api::Object>) override {}

@@ -463,10 +463,8 @@ void Reflector::Impl::OnFrame(std::string_view frame) {
   if (!running_) return;
   WatchEvent event;
   // What comes instead of a list is handed on as a whole in the end.
-  KnownPods* const pods = initial_ ? nullptr : pods_;
-  if (auto ok = DecodeWatchEvent(kind_, row_, content_type_, frame, &event, pods); !ok) {
-    return OnUndecodable(ok.error().Message());
-  }
+  auto ok = DecodeWatchEvent(kind_, row_, content_type_, frame, &event, initial_ ? nullptr : pods_);
+  if (!ok) return OnUndecodable(ok.error().Message());
   if (event.type == WatchEvent::Type::kError) {
     return OnWatchError(std::get<api::Status>(event.object));
   }

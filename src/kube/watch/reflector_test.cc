@@ -9,9 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "api/proto.h"
-#include "api/protozero.h"
-#include "kube/client/fake_api_client.h"
-#include "kube/fake_loop.h"
+#include "kube/watch/reflector_testing.h"
 
 namespace berth::kube {
 namespace {
@@ -23,92 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-// Writes down what it is told: "= a b" for a list, "~ first 250" for a part of one, "+ a@5", "*
-// a@5" for a status, "- a@6". Parts are taken when the test says so.
-class Recorder final : public ObjectSink {
- public:
-  void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
-    std::string line = "= " + std::string(kind);
-    for (const api::Object& object : objects) line += " " + api::MetadataOf(object)->name;
-    lines.push_back(line);
-  }
-  void Listed(std::string_view, std::vector<api::Object> objects, scheduler::ListPart part,
-              Taken part_taken) override {
-    constexpr const char* kNames[] = {"whole", "first", "middle", "last"};
-    lines.push_back(fmt::format("~ {} {}", kNames[static_cast<int>(part)], objects.size()));
-    for (const api::Object& object : objects) names.push_back(api::MetadataOf(object)->name);
-    taken.push_back(std::move(part_taken));
-  }
-  bool TakesParts(std::string_view kind) const override { return kind != "ResourceSlice"; }
-  void Changed(api::Object&& object) override { Add("+ ", object); }
-  void StatusChanged(api::Pod&& pod) override { Add("* ", std::move(pod)); }
-  void Removed(api::Object&& object) override { Add("- ", object); }
-
-  std::vector<std::string> lines;
-  std::vector<std::string> names;  // of objects in parts
-  std::vector<Taken> taken;
-
- private:
-  void Add(std::string what, const api::Object& object) {
-    const api::ObjectMeta& meta = *api::MetadataOf(object);
-    lines.push_back(what + meta.name + "@" + meta.resource_version);
-  }
-};
-
-template <class T>
-T Make(std::string name, std::string version) {
-  T object;
-  object.metadata.name = std::move(name);
-  object.metadata.resource_version = std::move(version);
-  return object;
-}
-
-std::string Field(uint32_t number, std::string_view payload) {
-  std::string out;
-  protozero::pbf_writer(out).add_message(number, payload);
-  return out;
-}
-
-template <class T>
-std::string List(std::string version, const std::vector<T>& items, std::string continue_ = {}) {
-  api::ListMeta meta;
-  meta.resource_version = std::move(version);
-  meta.continue_ = std::move(continue_);
-  std::string list = Field(1, api::ToProto(meta));
-  for (const T& item : items) list += Field(2, api::ToProto(item));
-  return api::WrapEnvelope(T::kApiVersion, std::string(T::kKind) + "List", list);
-}
-
-std::string Frame(std::string_view type, std::string_view object) {
-  return Field(1, type) + Field(2, Field(1, object));
-}
-
-class ReflectorTest : public ::testing::Test {
- protected:
-  void Begin(std::string_view kind, RawObjects* raw = nullptr) {
-    reflector_ = std::make_unique<Reflector>(*FindKind(kind), loop_, client_, sink_, raw);
-    reflector_->Start();
-  }
-  void BeginStream(std::string_view kind) {
-    reflector_ = std::make_unique<Reflector>(*FindKind(kind), loop_, client_, sink_, nullptr, true);
-    reflector_->Start();
-  }
-  // Up to the first watch.
-  void BeginWatch(std::string_view kind) {
-    Begin(kind);
-    client_.RespondNext(FakeApiClient::Success(List<api::Node>("7", {Make<api::Node>("a", "3")})));
-    client_.Start(client_.NextWatch());
-    sink_.lines.clear();
-  }
-  std::string LastLine() const { return client_.Last().Line(); }
-  size_t Watch() const { return client_.NextWatch(); }
-
-  FakeLoop loop_;
-  FakeApiClient client_;
-  Recorder sink_;
-  std::unique_ptr<Reflector> reflector_;
-};
 
 constexpr const char* kNodeWatch7 =
     "WATCH /api/v1/nodes?allowWatchBookmarks=true&resourceVersion=7&timeout=7m30s&"
@@ -589,64 +501,6 @@ TEST_F(ReflectorTest, AStoppedReflectorIsSilent) {
   Begin("Node");
   reflector_->Stop();
   EXPECT_EQ(client_.CountOpen(), 0u);
-}
-
-// ---- Pods of which only the status changed
-
-class PodReflectorTest : public ReflectorTest {
- protected:
-  PodReflectorTest() { pods_.Serve({"default-scheduler"}); }
-  static api::Pod Pod(std::string name, std::string version, std::string node = "",
-                      std::string image = "web:1") {
-    auto pod = Make<api::Pod>(name, std::move(version));
-    pod.metadata.uid = name;
-    pod.spec.scheduler_name = "default-scheduler";
-    pod.spec.node_name = std::move(node);
-    pod.spec.containers.resize(1);
-    pod.spec.containers[0].image = std::move(image);
-    return pod;
-  }
-  void BeginPods(const std::vector<api::Pod>& list) {
-    reflector_ = std::make_unique<Reflector>(*FindKind("Pod"), loop_, client_, sink_, nullptr,
-                                             false, &pods_);
-    reflector_->Start();
-    ListNow(list);
-  }
-  void ListNow(const std::vector<api::Pod>& list) {
-    client_.RespondNext(FakeApiClient::Success(List<api::Pod>("7", list)));
-    client_.Start(client_.NextWatch());
-    sink_.lines.clear();
-  }
-  void Event(std::string_view type, const api::Pod& pod) {
-    client_.SendFrame(Watch(), Frame(type, api::ToEnvelope(pod)));
-  }
-
-  KnownPods pods_{7};
-};
-
-TEST_F(PodReflectorTest, AStatusIsToldAsSuchAndAllElseAsAWhole) {
-  BeginPods({Pod("a", "1"), Pod("b", "2", "node")});
-  Event("MODIFIED", Pod("a", "8", "node"));
-  Event("MODIFIED", Pod("a", "9", "node", "web:2"));
-  Event("MODIFIED", Pod("a", "10", "node", "web:2"));
-  Event("ADDED", Pod("b", "11", "node"));
-  Event("DELETED", Pod("a", "12", "node", "web:2"));
-  Event("ADDED", Pod("c", "13"));
-  Event("MODIFIED", Pod("c", "14"));
-  Event("MODIFIED", Pod("c", "15", "node"));
-  EXPECT_THAT(sink_.lines, ElementsAre("* a@8", "+ a@9", "* a@10", "+ b@11", "- a@12", "+ c@13",
-                                       "+ c@14", "* c@15"));
-  EXPECT_EQ(pods_.Size(), 2u) << "b and c";
-}
-
-TEST_F(PodReflectorTest, AfterANewListOnlyItsPodsAreKnown) {
-  BeginPods({Pod("a", "1", "node"), Pod("b", "2", "node")});
-  client_.SendFrame(Watch(), "nonsense");
-  loop_.Advance(seconds(40));
-  ListNow({Pod("b", "2", "node")});
-  Event("MODIFIED", Pod("a", "8", "node"));
-  Event("MODIFIED", Pod("b", "9", "node"));
-  EXPECT_THAT(sink_.lines, ElementsAre("+ a@8", "* b@9"));
 }
 
 }  // namespace

@@ -14,16 +14,16 @@
 #include "bench/perf/command.h"
 #include "bench/report/report.h"
 #include "bench/workloads.h"
-#include "cli/flags.h"
-#include "cli/terminal.h"
-#include "cli/worker_pool.h"
 #include "cluster/cluster.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 #include "files/read.h"
-#include "framework/class_cache.h"
-#include "framework/post_filter.h"
+#include "framework/classes/class_cache.h"
+#include "framework/runtime/post_filter.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
+#include "term/flags.h"
+#include "term/terminal.h"
+#include "threads/worker_pool.h"
 
 namespace berth::bench {
 namespace {
@@ -116,8 +116,8 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
     pending.push_back(cluster.AddPod(MakePod(warm + i, workload)));
   }
 
-  std::unique_ptr<cli::WorkerPool> pool;
-  if (o.threads > 1) pool = std::make_unique<cli::WorkerPool>(static_cast<size_t>(o.threads));
+  std::unique_ptr<threads::WorkerPool> pool;
+  if (o.threads > 1) pool = std::make_unique<threads::WorkerPool>(static_cast<size_t>(o.threads));
   auto profiles = scheduler::ProfileSet::Make(config::Default(), cluster, pool.get());
   if (!profiles) return Fail(profiles.error());
   framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);
@@ -132,7 +132,7 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   figures.workload = workload.name;
   std::vector<double> micros;
   micros.reserve(pending.size());
-  cli::Progress progress(workload.name, pending.size());
+  term::Progress progress(workload.name, pending.size());
   const double cpu_before = CpuSeconds();
   for (const cluster::PodId pod : pending) {
     if (workload.between != nullptr) workload.between(micros.size(), cluster);
@@ -192,7 +192,7 @@ int PrintReport(const Options& o) {
 
 int Run(const std::vector<std::string>& args) {
   Options o;
-  cli::Flags flags;
+  term::Flags flags;
   flags.Add("workload", "NAME", "what the pods ask for: one of those below, or all (default basic)",
             [&](const std::string& name) -> Result<void> {
               const auto known = Workloads();
@@ -239,8 +239,8 @@ int Run(const std::vector<std::string>& args) {
   }
   if (!o.report.empty()) return PrintReport(o);
   if (!o.scheduler_perf.empty()) {
-    std::unique_ptr<cli::WorkerPool> pool;
-    if (o.threads > 1) pool = std::make_unique<cli::WorkerPool>(static_cast<size_t>(o.threads));
+    std::unique_ptr<threads::WorkerPool> pool;
+    if (o.threads > 1) pool = std::make_unique<threads::WorkerPool>(static_cast<size_t>(o.threads));
     return RunPerfCommand({.file = o.scheduler_perf,
                            .pattern = o.scheduler_perf_workload,
                            .algorithm = AlgorithmOptionsOf(o),
@@ -260,7 +260,7 @@ int Run(const std::vector<std::string>& args) {
   std::vector<std::string> head{"WORKLOAD", "NODES",  "PODS",   "PODS/S", "MEAN µs",
                                 "P50 µs",   "P99 µs", "CPU µs", "FAILED"};
   if (!o.compare.empty()) head.insert(head.end(), {"P50 THEN", "TIMES AS FAST"});
-  cli::Table table(head);
+  term::Table table(head);
   for (size_t i = 1; i < head.size(); ++i) table.Right(i);
   for (const Workload& workload : Workloads()) {
     if (o.workload != "all" && o.workload != workload.name) continue;
@@ -290,7 +290,7 @@ int Run(const std::vector<std::string>& args) {
     }
     table.Row(row);
   }
-  if (!o.json) std::fputs(table.Text(cli::UsesColour(stdout)).c_str(), stdout);
+  if (!o.json) std::fputs(table.Text(term::UsesColour(stdout)).c_str(), stdout);
   return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/workloads.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 
 namespace berth::bench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "api/defaults.h"
-#include "cluster/object_store.h"
+#include "api/admission/defaults.h"
+#include "cluster/objects/object_store.h"
 
 namespace berth::bench {
 namespace {

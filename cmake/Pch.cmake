@@ -6,14 +6,14 @@
 # A file must still include what it uses: clang-tidy (tools/lint) and check_headers compile without.
 set(BERTH_PCH_api "<fmt/format.h>;<algorithm>;<array>;<cstdint>;<functional>;<map>;<memory>;<optional>;<set>;<span>"
                   "<string>;<string_view>;<unordered_map>;<utility>;<variant>;<vector>;\"api/core/pod.h\"")
-set(BERTH_PCH_framework ${BERTH_PCH_api} "\"cluster/cluster.h\"" "\"framework/plugin.h\"")
+set(BERTH_PCH_framework ${BERTH_PCH_api} "\"cluster/cluster.h\"" "\"framework/points/plugin.h\"")
 set(BERTH_PCH_test "<gmock/gmock.h>" "<gtest/gtest.h>")
 
-# The layer whose headers a room may have read in advance: none for base and log, which stand below them all.
-function(berth_pch_layer out room)
-  if(room MATCHES "^(base|log)$")
+# The layer whose headers a module may have read in advance: none for base and log, which stand below them all.
+function(berth_pch_layer out module)
+  if(module MATCHES "^(base|log|term)$")
     set(${out} "" PARENT_SCOPE)
-  elseif(room MATCHES "^(api|config|cluster|queue|files)$")
+  elseif(module MATCHES "^(api|cel|config|cluster|queue|files|net)$")
     set(${out} api PARENT_SCOPE)
   else()
     set(${out} framework PARENT_SCOPE)
@@ -33,10 +33,10 @@ function(berth_pch target layer kind)
     endif()
     add_library(${owner} OBJECT ${stub})
     if(layer STREQUAL "api")
-      target_include_directories(${owner} PRIVATE ${BERTH_ROOMS_DIR}/base ${BERTH_ROOMS_DIR}/api)
+      target_include_directories(${owner} PRIVATE ${BERTH_MODULES_DIR}/base ${BERTH_MODULES_DIR}/api)
     else()
-      foreach(room base api config cluster framework)
-        target_include_directories(${owner} PRIVATE ${BERTH_ROOMS_DIR}/${room})
+      foreach(module base api config cluster framework)
+        target_include_directories(${owner} PRIVATE ${BERTH_MODULES_DIR}/${module})
       endforeach()
     endif()
     target_link_libraries(${owner} PRIVATE fmt::fmt PkgConfig::simdjson)

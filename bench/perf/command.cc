@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "bench/perf/run.h"
-#include "cli/terminal.h"
 #include "files/read.h"
+#include "term/terminal.h"
 
 namespace berth::bench {
 namespace {
@@ -58,7 +58,7 @@ void PrintJson(const std::string& name, const PerfWorkload& workload, const Perf
 }
 
 void AddRows(const std::string& name, const PerfWorkload& workload, const PerfOutcome& outcome,
-             cli::Table* table) {
+             term::Table* table) {
   for (const PerfPhase& phase : outcome.phases) {
     const PerfCounters& c = phase.counters;
     const double speed = phase.PodsPerSecond();
@@ -90,7 +90,7 @@ int RunPerfCommand(const PerfCommand& command) {
 
   std::vector<std::string> head{"WORKLOAD", "NODES",      "PODS",      "WITHOUT NODE", "ATTEMPTS",
                                 "PODS/S",   "µs/ATTEMPT", "THRESHOLD", "TIMES"};
-  cli::Table table(head);
+  term::Table table(head);
   for (size_t i = 1; i < head.size(); ++i) table.Right(i);
   std::string skipped;
   int code = 0;
@@ -100,7 +100,7 @@ int RunPerfCommand(const PerfCommand& command) {
       const std::string name = test.name + "/" + workload.name;
       if (!std::regex_search(name, *pattern)) continue;
       ++matches;
-      cli::Progress progress(name, PodsOf(test, workload));
+      term::Progress progress(name, PodsOf(test, workload));
       PerfOptions options{command.algorithm, command.executor,
                           [&](int64_t bound) { progress.Update(static_cast<size_t>(bound)); }};
       const auto outcome = RunWorkload(test, workload, read, options);
@@ -121,7 +121,7 @@ int RunPerfCommand(const PerfCommand& command) {
   }
   if (matches == 0) return Complain(command.file + ": no workload matches " + command.pattern);
   if (!command.json) {
-    if (!table.Empty()) std::fputs(table.Text(cli::UsesColour(stdout)).c_str(), stdout);
+    if (!table.Empty()) std::fputs(table.Text(term::UsesColour(stdout)).c_str(), stdout);
     std::fputs(skipped.c_str(), stdout);
   }
   return code;

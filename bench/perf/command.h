@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "framework/executor.h"
+#include "framework/points/executor.h"
 #include "scheduler/algorithm.h"
 
 namespace berth::bench {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "api/defaults.h"
+#include "api/admission/defaults.h"
 #include "sim/host/engine_host.h"
 
 namespace berth::bench {

@@ -17,7 +17,7 @@
 #include "api/object.h"
 #include "base/function_ref.h"
 #include "config/config.h"
-#include "framework/executor.h"
+#include "framework/points/executor.h"
 #include "kube/watch/taint_sink.h"
 #include "scheduler/engine.h"
 #include "sim/host/event_loop.h"

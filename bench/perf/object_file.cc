@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/yaml.h"
+#include "api/codec/yaml.h"
 
 namespace berth::bench {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "api/defaults.h"
+#include "api/admission/defaults.h"
 #include "bench/perf/churn.h"
 #include "bench/perf/object_file.h"
 #include "config/dra_features.h"

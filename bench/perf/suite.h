@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "api/storage/csi_node.h"
 #include "api/string_map.h"
 #include "api/values.h"

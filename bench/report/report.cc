@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 #include "bench/report/log_chart.h"
 
 namespace berth::bench {

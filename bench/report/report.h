@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "base/error.h"
 
 namespace berth::bench {

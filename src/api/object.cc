@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "api/proto.h"
+#include "api/codec/proto.h"
 
 namespace berth::api {
 

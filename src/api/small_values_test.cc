@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "api/go_int.h"
-#include "api/image_name.h"
-#include "api/pod_priority.h"
-#include "api/unicode_space.h"
+#include "api/go/go_int.h"
+#include "api/go/unicode_space.h"
+#include "api/rules/image_name.h"
+#include "api/rules/pod_priority.h"
 
 namespace berth::api {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "api/go_quote.h"
+#include "api/go/go_quote.h"
 
 namespace berth::api {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "api/yaml.h"
+#include "api/codec/yaml.h"
 #include "apiserver/store/sqlite_journal.h"
 #include "server/http/listener.h"
 
@@ -69,7 +69,7 @@ api::Time WallClock() {
 class RunningCluster final : public Cluster {
  public:
   explicit RunningCluster(ClusterOptions options)
-      : options_(std::move(options)), loop_(kube::MakeSystemLoop()), store_(catalog_) {}
+      : options_(std::move(options)), loop_(net::MakeSystemLoop()), store_(catalog_) {}
 
   ~RunningCluster() override { Stop(); }
 
@@ -179,7 +179,7 @@ class RunningCluster final : public Cluster {
   }
 
   ClusterOptions options_;
-  std::unique_ptr<kube::SystemLoop> loop_;
+  std::unique_ptr<net::SystemLoop> loop_;
   Catalog catalog_;
   Store store_;
   std::unique_ptr<SqliteJournal> journal_;

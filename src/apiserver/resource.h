@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "apiserver/wire/message.h"
 
 namespace berth::apiserver {

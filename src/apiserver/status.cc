@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "apiserver/resource.h"
 
 namespace berth::apiserver {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/flags.h"
-#include "cli/terminal.h"
 #include "sim/chaos/seed_run.h"
+#include "term/flags.h"
+#include "term/terminal.h"
 
 namespace berth::sim {
 namespace {
@@ -49,8 +49,8 @@ Result<void> ParseSeeds(const std::string& text, Options* options) {
   return {};
 }
 
-cli::Flags MakeFlags(Options* options) {
-  cli::Flags flags;
+term::Flags MakeFlags(Options* options) {
+  term::Flags flags;
   flags.Add("seeds", "A..B", "which seeds to run (1..30)",
             [options](const std::string& text) { return ParseSeeds(text, options); });
   flags.AddNumber("steps", "N", "how many things happen to each cluster (300)", 1, 1'000'000,
@@ -117,7 +117,7 @@ Total RunAll(const Options& options) {
   Total total;
   std::mutex mutex;
   std::atomic<int64_t> next = options.first;
-  cli::Progress progress("seeds", static_cast<size_t>(options.last - options.first + 1));
+  term::Progress progress("seeds", static_cast<size_t>(options.last - options.first + 1));
   size_t done = 0;
   const auto work = [&] {
     for (int64_t seed = next++; seed <= options.last; seed = next++) {
@@ -142,7 +142,7 @@ Total RunAll(const Options& options) {
 
 int Run(const std::vector<std::string>& args) {
   Options options;
-  cli::Flags flags = MakeFlags(&options);
+  term::Flags flags = MakeFlags(&options);
   std::vector<std::string> rest;
   const auto parsed = flags.Parse(args, &rest);
   if (!parsed || !rest.empty()) {

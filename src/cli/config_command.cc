@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "api/yaml.h"
-#include "cli/flags.h"
+#include "api/codec/yaml.h"
 #include "cli/plugins.h"
 #include "config/v1beta3.h"
 #include "files/read.h"
+#include "term/flags.h"
 
 namespace berth::cli {
 namespace {
@@ -91,7 +91,7 @@ int Convert(const std::string& file, const std::string& text, const std::string&
   return 0;
 }
 
-int UsageError(const Flags& flags, const std::string& what) {
+int UsageError(const term::Flags& flags, const std::string& what) {
   fmt::print(stderr, "berth config: {}\n\n{}{}", what, kUsage, flags.Help());
   return 1;
 }
@@ -101,7 +101,7 @@ int UsageError(const Flags& flags, const std::string& what) {
 int Config(const std::vector<std::string>& args) {
   bool help = false;
   std::string output = "yaml";
-  Flags flags;
+  term::Flags flags;
   flags.AddChoice("o,output", {"yaml", "json"}, "format of the result (default yaml)", &output);
   std::vector<std::string> plugin_paths;
   flags.AddList("plugin-path", "FILE|DIR",

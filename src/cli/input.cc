@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "api/manifest.h"
+#include "api/codec/manifest.h"
 #include "files/read.h"
 
 namespace berth::cli {

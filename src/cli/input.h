@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "api/manifest.h"
+#include "api/codec/manifest.h"
 #include "base/error.h"
 #include "sim/world.h"
 

@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "cli/worker_pool.h"
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 #include "sim/placement.h"
 #include "sim/world.h"
+#include "threads/worker_pool.h"
 
 namespace berth::cli {
 namespace {
@@ -175,7 +175,7 @@ TEST_P(ParallelEqualsSerial, OnARandomCluster) {
   for (const std::string& line : serial) placed += line.find(" 0 node=") != std::string::npos;
   ASSERT_GT(placed, 30u) << "most pods should get as far as scores";
   ASSERT_LT(placed, serial.size()) << "and some should find no node";
-  WorkerPool pool(3);
+  threads::WorkerPool pool(3);
   EXPECT_EQ(Decide(GetParam(), &pool), serial);
   Backwards backwards;
   EXPECT_EQ(Decide(GetParam(), &backwards), serial);
@@ -185,7 +185,7 @@ TEST_P(ParallelEqualsSerial, AndClassesChangeNothing) {
   constexpr size_t kTemplates = 5;
   const std::vector<std::string> scans = Decide(GetParam(), nullptr, kTemplates, false);
   EXPECT_EQ(Decide(GetParam(), nullptr, kTemplates, true), scans);
-  WorkerPool pool(2);
+  threads::WorkerPool pool(2);
   EXPECT_EQ(Decide(GetParam(), &pool, kTemplates, true), scans);
   EXPECT_EQ(Decide(GetParam(), &pool, kTemplates, false), scans);
 }

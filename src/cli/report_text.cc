@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal.h"
+#include "term/terminal.h"
 
 namespace berth::cli {
 namespace {
@@ -31,15 +31,16 @@ std::string WorkloadOf(const PodReport& pod) {
 std::string Headline(const Report& report, const ReportTextOptions& o) {
   std::string line = fmt::format("{} nodes, {} pods: ", Grouped(report.nodes),
                                  Grouped(static_cast<int64_t>(report.pods.size())));
-  line += Toned(Grouped(report.placed) + " placed", Tone::kGood, o.colour);
-  const auto add = [&](int64_t count, std::string_view what, Tone tone) {
-    if (count > 0) line += ", " + Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
+  line += term::Toned(Grouped(report.placed) + " placed", term::Tone::kGood, o.colour);
+  const auto add = [&](int64_t count, std::string_view what, term::Tone tone) {
+    if (count > 0)
+      line += ", " + term::Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
   };
-  add(report.unschedulable, "unschedulable", Tone::kBad);
-  add(report.gated, "gated", Tone::kWarn);
-  add(report.preempted, "preempted again", Tone::kWarn);
-  add(report.foreign, "left to other schedulers", Tone::kDim);
-  add(report.errors, "failed", Tone::kBad);
+  add(report.unschedulable, "unschedulable", term::Tone::kBad);
+  add(report.gated, "gated", term::Tone::kWarn);
+  add(report.preempted, "preempted again", term::Tone::kWarn);
+  add(report.foreign, "left to other schedulers", term::Tone::kDim);
+  add(report.errors, "failed", term::Tone::kBad);
   if (o.seconds > 0 && !report.pods.empty()) {
     line += fmt::format(
         ", in {:.3f} s ({} pods/s)", o.seconds,
@@ -62,7 +63,7 @@ std::string Workloads(const Report& report, const ReportTextOptions& o) {
     ++line.placed;
     line.nodes.insert(pod.node);
   }
-  Table table({"WORKLOAD", "PODS", "PLACED", "NODES"});
+  term::Table table({"WORKLOAD", "PODS", "PLACED", "NODES"});
   for (const size_t column : {1, 2, 3}) table.Right(column);
   for (const auto& [name, line] : lines) {
     table.Row({name, Grouped(line.pods), Grouped(line.placed),
@@ -89,7 +90,7 @@ std::string Pods(const Report& report, const ReportTextOptions& o) {
       o.wide ? ScoringPlugins(report) : std::vector<std::string>();
   std::vector<std::string> header{"NAMESPACE", "POD", "NODE", "SCORE", "FEASIBLE", "EQUAL"};
   header.insert(header.end(), plugins.begin(), plugins.end());
-  Table table(header);
+  term::Table table(header);
   for (size_t i = 3; i < header.size(); ++i) table.Right(i);
   for (const PodReport& pod : report.pods) {
     if (pod.outcome != "Placed") continue;
@@ -119,14 +120,15 @@ std::string NotPlaced(const Report& report, const ReportTextOptions& o) {
       ++seen[{WorkloadOf(pod), pod.outcome + ": " + pod.message}];
       continue;
     }
-    text +=
-        fmt::format("{}  {}\n    {}\n",
-                    Toned(fmt::format("{}/{}", pod.namespace_, pod.name), Tone::kBold, o.colour),
-                    Toned(pod.outcome, Tone::kBad, o.colour), pod.message);
+    text += fmt::format(
+        "{}  {}\n    {}\n",
+        term::Toned(fmt::format("{}/{}", pod.namespace_, pod.name), term::Tone::kBold, o.colour),
+        term::Toned(pod.outcome, term::Tone::kBad, o.colour), pod.message);
   }
   for (const auto& [key, count] : seen) {
-    text += fmt::format("{}  {} pods\n    {}\n", Toned(key.first, Tone::kBold, o.colour),
-                        Grouped(count), key.second);
+    text +=
+        fmt::format("{}  {} pods\n    {}\n", term::Toned(key.first, term::Tone::kBold, o.colour),
+                    Grouped(count), key.second);
   }
   return text;
 }
@@ -135,15 +137,16 @@ std::string Preempted(const Report& report, const ReportTextOptions& o) {
   std::string text;
   for (const PodReport& pod : report.pods) {
     for (const std::string& victim : pod.preempted) {
-      text += fmt::format("{} made room for {}/{}\n", Toned(victim, Tone::kWarn, o.colour),
-                          pod.namespace_, pod.name);
+      text +=
+          fmt::format("{} made room for {}/{}\n", term::Toned(victim, term::Tone::kWarn, o.colour),
+                      pod.namespace_, pod.name);
     }
   }
   return text;
 }
 
 std::string Utilization(const Report& report, const ReportTextOptions& o) {
-  Table table({"RESOURCE", "ALLOCATABLE", "BEFORE", "", "AFTER", ""});
+  term::Table table({"RESOURCE", "ALLOCATABLE", "BEFORE", "", "AFTER", ""});
   for (const size_t column : {1, 2, 3, 4, 5}) table.Right(column);
   for (const sim::ResourceUse& use : report.utilization) {
     table.Row({use.resource, use.allocatable, use.before,
@@ -155,7 +158,8 @@ std::string Utilization(const Report& report, const ReportTextOptions& o) {
 
 std::string FillText(const sim::FillReport& fill, const ReportTextOptions& o) {
   return fmt::format("{}: {} more replicas fit, on {} nodes\n{}", fill.workload,
-                     Toned(Grouped(fill.replicas), Tone::kGood, o.colour), Grouped(fill.nodes_used),
+                     term::Toned(Grouped(fill.replicas), term::Tone::kGood, o.colour),
+                     Grouped(fill.nodes_used),
                      fill.stopped_by.empty() ? "" : "the next one: " + fill.stopped_by + "\n");
 }
 

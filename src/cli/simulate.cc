@@ -11,19 +11,19 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
-#include "api/yaml_writer.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml_writer.h"
 #include "cli/config_file.h"
-#include "cli/flags.h"
 #include "cli/input.h"
 #include "cli/plugins.h"
 #include "cli/report_text.h"
 #include "cli/scenario/command.h"
-#include "cli/terminal.h"
-#include "cli/worker_pool.h"
 #include "files/read.h"
 #include "sim/example.h"
 #include "sim/report.h"
+#include "term/flags.h"
+#include "term/terminal.h"
+#include "threads/worker_pool.h"
 
 namespace berth::cli {
 namespace {
@@ -96,8 +96,8 @@ Result<void> ParseDuration(const std::string& text, std::optional<int64_t>* out)
   return {};
 }
 
-Flags MakeFlags(Options* o) {
-  Flags flags;
+term::Flags MakeFlags(Options* o) {
+  term::Flags flags;
   flags.AddList("f,filename", "FILE|DIR|-", "manifests to read; may be given many times",
                 &o->files);
   flags.AddText("config", "FILE",
@@ -191,7 +191,7 @@ int SimulateScenario(const Options& o) {
 
 int Simulate(const std::vector<std::string>& args) {
   Options options;
-  Flags flags = MakeFlags(&options);
+  term::Flags flags = MakeFlags(&options);
   std::vector<std::string> rest;
   if (auto ok = flags.Parse(args, &rest); !ok) {
     fmt::print(stderr, "berth simulate: {}\nTry 'berth simulate --help'.\n", ok.error().Message());
@@ -218,9 +218,9 @@ int Simulate(const std::vector<std::string>& args) {
   if (auto ok = LoadWorld(options, &world); !ok) return Complain(ok.error());
   WarnAboutInput(world);
 
-  std::unique_ptr<WorkerPool> pool;
+  std::unique_ptr<threads::WorkerPool> pool;
   if (options.threads > 1)
-    pool = std::make_unique<WorkerPool>(static_cast<size_t>(options.threads));
+    pool = std::make_unique<threads::WorkerPool>(static_cast<size_t>(options.threads));
   auto profiles =
       scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get(), seed, plugins->extra);
   if (!profiles) return Complain(profiles.error());
@@ -237,14 +237,14 @@ int Simulate(const std::vector<std::string>& args) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<sim::PodOutcome> outcomes;
   {
-    Progress progress("scheduling", world.Pending().size());
+    term::Progress progress("scheduling", world.Pending().size());
     outcomes = placement.ScheduleAll([&](size_t done) { progress.Update(done); });
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::optional<sim::FillReport> fill;
   if (!options.fill.empty()) {
-    Progress progress("filling", 0);
+    term::Progress progress("filling", 0);
     auto filled = sim::Fill(world, placement, options.fill, INT64_MAX,
                             [&](size_t done) { progress.Update(done); });
     if (!filled) return Complain(filled.error());
@@ -267,7 +267,7 @@ int Simulate(const std::vector<std::string>& args) {
     ReportTextOptions text;
     text.wide = options.output == "wide";
     text.summary = options.summary || (options.demo && !text.wide);
-    text.colour = UsesColour(stdout);
+    text.colour = term::UsesColour(stdout);
     text.seconds = seconds;
     std::fputs(ReportText(report, text).c_str(), stdout);
   }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/resource_name.h"
+#include "api/rules/resource_name.h"
 #include "base/wrap.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 
 namespace berth::cluster {
 namespace {
@@ -28,7 +28,6 @@ Cluster::Cluster()
 Cluster::~Cluster() = default;
 
 // --- Nodes
-// -----------------------------------------------------------------------------------------------------------
 
 NodeIndex Cluster::RowFor(std::string_view name) {
   const StringId id = strings_.Intern(name);
@@ -195,7 +194,6 @@ std::span<const NodeIndex> Cluster::NodeOrder() const {
 }
 
 // --- Columns
-// ---------------------------------------------------------------------------------------------------------
 
 const LabelColumn& Cluster::Labels(StringId key) const {
   static const NodeLabels kNone;
@@ -227,7 +225,6 @@ void Cluster::TrackShapeResources(const PodShape& shape) {
 }
 
 // --- Pods
-// ------------------------------------------------------------------------------------------------------------
 
 void Cluster::FillPod(Pod& pod, const api::Pod& from, const PodShape* shape) {
   if (pod.shape != nullptr) shapes_.Release(pod.shape);

@@ -24,26 +24,26 @@
 #include "api/core/node.h"
 #include "api/core/pod.h"
 #include "base/string_hash.h"
-#include "cluster/dictionary.h"
-#include "cluster/host_ports.h"
 #include "cluster/ids.h"
-#include "cluster/images.h"
-#include "cluster/label_columns.h"
-#include "cluster/node_set.h"
-#include "cluster/node_tree.h"
-#include "cluster/nominations.h"
-#include "cluster/pod.h"
-#include "cluster/pod_shape.h"
-#include "cluster/resources.h"
-#include "cluster/row_log.h"
-#include "cluster/shape_table.h"
-#include "cluster/taints.h"
-#include "cluster/topology_counters.h"
-#include "cluster/volume_use.h"
+#include "cluster/pods/host_ports.h"
+#include "cluster/pods/nominations.h"
+#include "cluster/pods/pod.h"
+#include "cluster/pods/pod_shape.h"
+#include "cluster/pods/shape_table.h"
+#include "cluster/pods/volume_use.h"
+#include "cluster/table/dictionary.h"
+#include "cluster/table/images.h"
+#include "cluster/table/label_columns.h"
+#include "cluster/table/node_set.h"
+#include "cluster/table/node_tree.h"
+#include "cluster/table/resources.h"
+#include "cluster/table/row_log.h"
+#include "cluster/table/taints.h"
+#include "cluster/topology/topology_counters.h"
 
 namespace berth::cluster {
 
-struct ObjectStore;  // cluster/object_store.h
+struct ObjectStore;  // cluster/objects/object_store.h
 
 // The part of a node that scans do not touch.
 struct NodeRecord {
@@ -65,7 +65,6 @@ class Cluster {
   Cluster& operator=(const Cluster&) = delete;
 
   // --- Nodes
-  // -------------------------------------------------------------------------------------------------------
   // Adds the node or replaces what is known about it.
   NodeIndex SetNode(const api::Node& node);
   // Forgets the node. Pods still bound to it keep their place on a ghost row. False when it was not
@@ -88,7 +87,6 @@ class Cluster {
   const RowLog& Changes() const { return changes_; }
 
   // --- Columns
-  // -----------------------------------------------------------------------------------------------------
   // Null when no pod has ever mentioned the resource.
   const ResourceColumn* Resource(ResourceId id) const {
     return id < resources_.size() ? resources_[id].get() : nullptr;
@@ -111,7 +109,6 @@ class Cluster {
   TopologyCounters& Topology() const { return topology_; }
 
   // --- Names
-  // -------------------------------------------------------------------------------------------------------
   // Dictionaries only grow, so asking for the id of a new name does not change the cluster in any
   // way that shows.
   Dictionary& Strings() const { return strings_; }
@@ -120,12 +117,10 @@ class Cluster {
   void TrackResource(ResourceId id);
 
   // --- Other objects
-  // -----------------------------------------------------------------------------------------------
   const ObjectStore& Objects() const { return *objects_; }
   ObjectStore& MutableObjects() { return *objects_; }
 
   // --- Pods
-  // --------------------------------------------------------------------------------------------------------
   // Takes note of a pod. It is pending, unless spec.nodeName is set: then it is placed on that
   // node.
   PodId AddPod(const api::Pod& pod);

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "api/pod_requests.h"
+#include "api/rules/pod_requests.h"
 #include "base/wrap.h"
 #include "cluster/cluster.h"
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 
 namespace berth::cluster {
 namespace {

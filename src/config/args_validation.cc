@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "api/json.h"
-#include "api/node_affinity.h"
+#include "api/codec/json.h"
+#include "api/rules/node_affinity.h"
 
 namespace berth::config {
 namespace {

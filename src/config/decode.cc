@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "api/go_text.h"
-#include "api/yaml.h"
+#include "api/codec/yaml.h"
+#include "api/go/go_text.h"
 #include "config/config.h"
 #include "config/defaults.h"
 #include "config/json_tree.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 
 namespace berth::config {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/error_list.h"
-#include "api/go_text.h"
-#include "api/qualified_name.h"
+#include "api/go/error_list.h"
+#include "api/go/go_text.h"
+#include "api/rules/qualified_name.h"
 
 namespace berth::config {
 

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "api/codec/schema.h"
 #include "api/core/affinity.h"
-#include "api/schema.h"
 #include "api/time.h"
 
 namespace berth::config {

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "api/error_list.h"
-#include "api/go_text.h"
+#include "api/go/error_list.h"
+#include "api/go/go_text.h"
 #include "config/args_validation.h"
 #include "config/config.h"
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "api/base64.h"
-#include "api/go_text.h"
+#include "api/codec/base64.h"
+#include "api/go/go_text.h"
 #include "api/time.h"
 #include "api/values.h"
 

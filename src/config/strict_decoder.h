@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "config/json_tree.h"
 
 namespace berth::config {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "api/time.h"
 #include "api/values.h"
 #include "config/plugin_args.h"

@@ -1,6 +1,6 @@
 // ToJson() and ToYaml(): a configuration as --write-config-to writes it.
-#include "api/json.h"
-#include "api/yaml_writer.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml_writer.h"
 #include "config/config.h"
 
 namespace berth::config {

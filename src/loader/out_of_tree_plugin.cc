@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "framework/hint_map.h"
+#include "framework/runtime/hint_map.h"
 #include "queue/cluster_event.h"
 
 namespace berth::loader {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "berth/plugin_abi.h"
-#include "framework/out_of_tree.h"
-#include "framework/plugin.h"
-#include "framework/pre_bind.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/out_of_tree.h"
+#include "framework/points/plugin.h"
+#include "framework/points/pre_bind.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 #include "loader/faults.h"
 #include "loader/views.h"
 

@@ -1,7 +1,7 @@
 #include "loader/views.h"
 
-#include "api/json.h"
-#include "cluster/label_columns.h"
+#include "api/codec/json.h"
+#include "cluster/table/label_columns.h"
 
 namespace berth::loader {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "framework/profile.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::plugins {
 

@@ -6,7 +6,7 @@
 
 #include <boost/container/flat_map.hpp>
 
-#include "api/pod_requests.h"
+#include "api/rules/pod_requests.h"
 
 namespace berth::queue {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "api/core/node.h"
-#include "cluster/pod.h"
+#include "cluster/pods/pod.h"
 
 namespace berth::api {
 struct PersistentVolume;

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/cluster.h"
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 
 namespace berth::queue {
 namespace {

@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
-#include "queue/fake_queue_host.h"
 #include "queue/scheduling_queue.h"
+#include "queue/testing/fake_queue_host.h"
 
 namespace berth::queue {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "queue/fake_queue_host.h"
+#include "queue/testing/fake_queue_host.h"
 
 namespace berth::queue {
 namespace {

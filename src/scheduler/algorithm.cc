@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/vectorize.h"
-#include "framework/class_cache.h"
-#include "framework/nominated_filter.h"
-#include "framework/num_feasible_nodes.h"
+#include "framework/classes/class_cache.h"
+#include "framework/runtime/nominated_filter.h"
+#include "framework/runtime/num_feasible_nodes.h"
 
 namespace berth::scheduler {
 namespace {

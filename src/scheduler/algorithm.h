@@ -10,8 +10,8 @@
 #include <string>
 
 #include "base/random.h"
-#include "framework/cycle.h"
-#include "framework/diagnosis.h"
+#include "framework/runtime/cycle.h"
+#include "framework/runtime/diagnosis.h"
 
 namespace berth::scheduler {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
-#include "framework/test_plugins.h"
+#include "cluster/testing/builders.h"
+#include "framework/testing/plugins.h"
 #include "scheduler/profile_set.h"
 
 namespace berth::scheduler {

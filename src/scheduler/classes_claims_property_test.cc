@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "cluster/object_store.h"
-#include "cluster/test_builders.h"
-#include "scheduler/claims_testing.h"
-#include "scheduler/classes_testing.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/testing/builders.h"
+#include "scheduler/testing/claims.h"
+#include "scheduler/testing/classes.h"
 
 namespace berth::scheduler {
 namespace {

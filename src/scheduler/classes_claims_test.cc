@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/claims_testing.h"
-#include "scheduler/classes_testing.h"
+#include "scheduler/testing/claims.h"
+#include "scheduler/testing/classes.h"
 
 namespace berth::scheduler {
 namespace {

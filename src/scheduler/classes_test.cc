@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "cluster/object_store.h"
-#include "cluster/test_builders.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/testing/builders.h"
 #include "config/config.h"
-#include "framework/class_cache.h"
-#include "framework/label_aware.h"
+#include "framework/classes/class_cache.h"
+#include "framework/points/label_aware.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
 

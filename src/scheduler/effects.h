@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "api/core/pod.h"
-#include "framework/pre_bind.h"
+#include "framework/points/pre_bind.h"
 
 namespace berth::scheduler {
 

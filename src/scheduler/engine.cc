@@ -375,9 +375,7 @@ bool Engine::Reject(std::string_view pod_uid, std::string_view plugin, std::stri
 }
 const cluster::Cluster& Engine::GetCluster() const { return impl_->cluster_; }
 const queue::SchedulingQueue& Engine::Queue() const { return *impl_->queue_; }
-const std::vector<explain::EventMoves>& Engine::IncomingPods() const {
-  return impl_->log_.Events();
-}
+const std::vector<EventMoves>& Engine::IncomingPods() const { return impl_->log_.Events(); }
 size_t Engine::ProfileCount() const { return impl_->runtimes_.size(); }
 const framework::Cycle& Engine::CycleOf(size_t profile) const {
   return *impl_->runtimes_[profile].cycle;
@@ -389,7 +387,7 @@ size_t Engine::AwaitedRequests() const {
   return impl_->awaited_.size() - impl_->awaited_extenders_;
 }
 size_t Engine::BindingPods() const { return impl_->bindings_.size(); }
-explain::Source Engine::Explaining() { return impl_->Explaining(); }
+Source Engine::Explaining() { return impl_->Explaining(); }
 std::string_view Engine::WhereIs(std::string_view pod_uid) const { return impl_->WhereIs(pod_uid); }
 std::vector<std::string> Engine::Invariants() const { return impl_->Invariants(); }
 

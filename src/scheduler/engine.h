@@ -32,11 +32,11 @@
 
 #include "api/object.h"
 #include "config/config.h"
-#include "framework/executor.h"
+#include "framework/points/executor.h"
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
+#include "scheduler/decisions/source.h"
 #include "scheduler/effects.h"
-#include "scheduler/explain/source.h"
 #include "scheduler/list_part.h"
 #include "scheduler/observer.h"
 #include "scheduler/profile_set.h"
@@ -138,7 +138,7 @@ class Engine {
   // about victims where those are waited for.
   bool WaitsForAnswer() const;
   // How many pods came into which queue because of which event, since the engine was made.
-  const std::vector<explain::EventMoves>& IncomingPods() const;
+  const std::vector<EventMoves>& IncomingPods() const;
   // By number, in the order of the configuration; its cycle has the plugins and what they were
   // asked.
   size_t ProfileCount() const;
@@ -148,7 +148,7 @@ class Engine {
   std::string_view WhereIs(std::string_view pod_uid) const;
   // What explanations are made from, good until the next input. Nothing that is asked of it changes
   // a decision.
-  explain::Source Explaining();
+  Source Explaining();
   // Looks for contradictions in the engine's own state. Empty: none. Costs a pass over all pods.
   std::vector<std::string> Invariants() const;
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "scheduler/engine_impl.h"
 
 namespace berth::scheduler {

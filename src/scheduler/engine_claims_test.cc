@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 #include "scheduler/engine.h"
 
 namespace berth::scheduler {

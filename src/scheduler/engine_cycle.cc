@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "framework/diagnosis.h"
+#include "framework/runtime/diagnosis.h"
 #include "scheduler/engine_impl.h"
 
 namespace berth::scheduler {
@@ -151,7 +151,7 @@ void Engine::Impl::FinishNoFit(PodId id, ProfileRuntime& runtime, const Status& 
   failure.nominated_node = result.nominated_node;
   decision_.diagnosis.post_filter_message = status.Message();
   if (interest_.points) observer_->AlgorithmEnded();
-  failure.explained = std::make_shared<explain::FailedAttempt>();
+  failure.explained = std::make_shared<FailedAttempt>();
   failure.message =
       framework::FitErrorMessage(*runtime.cycle, decision_.diagnosis, &failure.explained->reasons);
   for (const PodId victim : result.victims) {

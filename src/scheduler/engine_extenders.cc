@@ -6,7 +6,7 @@
 // time is up.
 #include <fmt/format.h>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "base/wrap.h"
 #include "scheduler/engine_impl.h"
 

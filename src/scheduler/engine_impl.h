@@ -16,13 +16,13 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 
 #include "base/string_hash.h"
-#include "cluster/object_store.h"
-#include "framework/device_claims.h"
-#include "framework/hint_map.h"
-#include "framework/out_of_tree.h"
-#include "framework/post_filter.h"
+#include "cluster/objects/object_store.h"
+#include "framework/points/device_claims.h"
+#include "framework/points/out_of_tree.h"
+#include "framework/runtime/hint_map.h"
+#include "framework/runtime/post_filter.h"
+#include "scheduler/decisions/decision_log.h"
 #include "scheduler/engine.h"
-#include "scheduler/explain/decision_log.h"
 #include "scheduler/extenders.h"
 #include "scheduler/profile_set.h"
 
@@ -134,7 +134,7 @@ struct Failure {
       framework::PostFilterResult::Nomination::kClear;
   std::string nominated_node;
   // For explanations, of a pod that did not fit.
-  std::shared_ptr<explain::FailedAttempt> explained = nullptr;
+  std::shared_ptr<FailedAttempt> explained = nullptr;
   // Of a pod whose binding failed, which the queue has let go already.
   std::optional<queue::QueuedPod> info;
 };
@@ -347,7 +347,7 @@ class Engine::Impl final : public queue::QueueHost {
   bool WaitsForAnswer() const { return preemption_waited_for_ || extended_; }
   // Not the status of a pod that waits: it follows from decisions.
   bool MayChangeDecisions(const api::Object& object) const;
-  explain::Source Explaining();
+  Source Explaining();
   void LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure);
   // How long the points took, as the observer says: of the cycle that is over, or of its binding.
   void LogCycleTimes();
@@ -370,7 +370,7 @@ class Engine::Impl final : public queue::QueueHost {
   std::vector<framework::TimeAwarePlugin*> time_aware_;
   Algorithm algorithm_;
   Decision decision_;
-  mutable explain::DecisionLog log_;
+  mutable DecisionLog log_;
   uint64_t changes_ = 0;                             // inputs, and pods assumed
   CycleInterest interest_;                           // of the cycle that runs
   int64_t cycle_began_ns_ = 0;                       // by the observer's clock

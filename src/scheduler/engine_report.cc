@@ -37,8 +37,8 @@ bool Engine::Impl::MayChangeDecisions(const api::Object& object) const {
   return cluster_.GetPod(id).shape->source.metadata.labels != pod->metadata.labels;
 }
 
-explain::Source Engine::Impl::Explaining() {
-  explain::Source source;
+Source Engine::Impl::Explaining() {
+  Source source;
   source.cluster = &cluster_;
   for (const ProfileRuntime& runtime : runtimes_) source.profiles.push_back(runtime.profile);
   source.log = &log_;
@@ -59,8 +59,7 @@ explain::Source Engine::Impl::Explaining() {
 
 void Engine::Impl::LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure) {
   // An error of the cycle, or after it, has no reasons by node.
-  const auto explained =
-      failure.explained ? failure.explained : std::make_shared<explain::FailedAttempt>();
+  const auto explained = failure.explained ? failure.explained : std::make_shared<FailedAttempt>();
   explained->message = failure.message;
   explained->nominated_node = failure.nominated_node;
   const bool of_cycle = !failure.info;

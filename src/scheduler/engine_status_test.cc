@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/engine_testing.h"
+#include "scheduler/testing/engine.h"
 
 namespace berth::scheduler {
 namespace {

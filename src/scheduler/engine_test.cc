@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
-#include "scheduler/engine_testing.h"
-#include "scheduler/test_permit.h"
+#include "cluster/testing/builders.h"
+#include "scheduler/testing/engine.h"
+#include "scheduler/testing/permit.h"
 
 namespace berth::scheduler {
 namespace {

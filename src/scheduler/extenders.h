@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "cluster/ids.h"
 #include "config/config.h"
-#include "framework/post_filter.h"
+#include "framework/runtime/post_filter.h"
 #include "scheduler/effects.h"
 #include "scheduler/list_part.h"
 

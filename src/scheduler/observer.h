@@ -13,7 +13,7 @@
 
 #include "api/core/node.h"
 #include "api/time.h"
-#include "framework/cycle.h"
+#include "framework/runtime/cycle.h"
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/effects.h"

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
+#include "scheduler/decisions/decision_log.h"
 #include "scheduler/engine.h"
-#include "scheduler/explain/decision_log.h"
 
 namespace berth::scheduler {
 namespace {
@@ -345,7 +345,7 @@ TEST_F(ObserverTest, TheEngineCountsWhatComesIntoItsQueues) {
   Add(bad);
   while (engine_->Step()) Answer();
   std::vector<std::string> counts;
-  for (const explain::EventMoves& moves : engine_->IncomingPods()) {
+  for (const EventMoves& moves : engine_->IncomingPods()) {
     for (size_t q = 0; q < queue::kQueueNames; ++q) {
       if (moves.pods[q] == 0) continue;
       counts.push_back(fmt::format("{} {} {}", queue::NameOf(static_cast<queue::QueueName>(q)),

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "framework/cycle_watch.h"
+#include "framework/runtime/cycle_watch.h"
 
 namespace berth::scheduler {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/config.h"
-#include "framework/cycle.h"
-#include "framework/profile.h"
+#include "framework/runtime/cycle.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::scheduler {
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/http/http2_client_testing.h"
-#include "server/server_testing.h"
+#include "server/testing/http2_client.h"
+#include "server/testing/server.h"
 
 namespace berth::server {
 namespace {

@@ -23,7 +23,7 @@
 namespace berth::server {
 namespace {
 
-constexpr kube::Nanoseconds kRefreshPatience = std::chrono::seconds(1);
+constexpr net::Nanoseconds kRefreshPatience = std::chrono::seconds(1);
 constexpr std::chrono::seconds kStopPatience{2};
 
 // "Sun, 15 Nov 2026 19:58:13 GMT".
@@ -50,7 +50,7 @@ class TlsServer final : public Server {
  public:
   explicit TlsServer(ServerOptions options)
       : options_(std::move(options)),
-        loop_(kube::MakeSystemLoop()),
+        loop_(net::MakeSystemLoop()),
         door_(std::make_shared<Door>(*loop_)),
         endpoints_(WithDeadlines(options_.endpoints)) {}
   ~TlsServer() override { TlsServer::Stop(); }
@@ -130,8 +130,8 @@ class TlsServer final : public Server {
     }
   }
 
-  void OnAuthThread(kube::Loop::Task task) {
-    kube::Loop* loop = options_.auth.loop != nullptr ? options_.auth.loop : loop_.get();
+  void OnAuthThread(net::Loop::Task task) {
+    net::Loop* loop = options_.auth.loop != nullptr ? options_.auth.loop : loop_.get();
     loop->Post(std::move(task));
   }
 
@@ -283,7 +283,7 @@ class TlsServer final : public Server {
   }
 
   ServerOptions options_;
-  std::unique_ptr<kube::SystemLoop> loop_;
+  std::unique_ptr<net::SystemLoop> loop_;
   std::shared_ptr<Door> door_;
   Endpoints endpoints_;
   std::unique_ptr<ServingCertificates> certificates_;

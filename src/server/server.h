@@ -23,7 +23,7 @@
 
 #include "base/error.h"
 #include "kube/client/api_client.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/http/mount.h"
 #include "server/metrics/registry.h"
 
@@ -80,7 +80,7 @@ struct RequestHeaderOptions {
 struct AuthOptions {
   // The loop the two clients below live on; it outlives the server and runs while the server does.
   // Null when both clients are null.
-  kube::Loop* loop = nullptr;
+  net::Loop* loop = nullptr;
   // With the credentials of --authentication-kubeconfig; null without it: then nobody but
   // anonymous is known. Reviews are sent and read as JSON: make the clients with content type
   // kJson and accept "application/json".
@@ -93,9 +93,9 @@ struct AuthOptions {
   RequestHeaderOptions request_header = {};
   std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
   std::vector<std::string> always_allow_groups = {"system:masters"};
-  kube::Nanoseconds token_ttl = std::chrono::seconds(10);
-  kube::Nanoseconds authorized_ttl = std::chrono::seconds(10);
-  kube::Nanoseconds unauthorized_ttl = std::chrono::seconds(10);
+  net::Nanoseconds token_ttl = std::chrono::seconds(10);
+  net::Nanoseconds authorized_ttl = std::chrono::seconds(10);
+  net::Nanoseconds unauthorized_ttl = std::chrono::seconds(10);
 };
 
 struct HealthCheck {

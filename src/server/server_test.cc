@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "log/log.h"
-#include "server/server_testing.h"
+#include "server/testing/server.h"
 
 namespace berth::server {
 namespace {

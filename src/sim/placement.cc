@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "framework/diagnosis.h"
-#include "framework/post_filter.h"
+#include "framework/runtime/diagnosis.h"
+#include "framework/runtime/post_filter.h"
 
 namespace berth::sim {
 

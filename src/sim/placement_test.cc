@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/report.h"
-#include "sim/test_world.h"
+#include "sim/testing/world.h"
 
 namespace berth::sim {
 namespace {

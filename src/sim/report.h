@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "cluster/cluster.h"
 #include "sim/placement.h"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
-#include "api/node_affinity.h"
-#include "api/toleration.h"
+#include "api/codec/json.h"
+#include "api/rules/node_affinity.h"
+#include "api/rules/toleration.h"
 
 namespace berth::sim {
 namespace {

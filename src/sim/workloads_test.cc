@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 
 namespace berth::sim {
 namespace {

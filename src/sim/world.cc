@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "cluster/load.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/load.h"
+#include "cluster/objects/object_store.h"
 #include "sim/workloads.h"
 
 namespace berth::sim {

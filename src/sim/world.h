@@ -12,7 +12,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "api/defaults.h"
+#include "api/admission/defaults.h"
 #include "api/object.h"
 #include "cluster/cluster.h"
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/object_store.h"
-#include "sim/test_world.h"
+#include "cluster/objects/object_store.h"
+#include "sim/testing/world.h"
 
 namespace berth::sim {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 #include "conformance/replay.h"
 #include "conformance/results.h"
 #include "conformance/runner.h"

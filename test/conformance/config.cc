@@ -7,8 +7,8 @@
 
 #include <simdjson.h>
 
-#include "api/go_text.h"
-#include "api/yaml.h"
+#include "api/codec/yaml.h"
+#include "api/go/go_text.h"
 #include "config/config.h"
 #include "conformance/lines.h"
 #include "conformance/runner.h"

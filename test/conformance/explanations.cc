@@ -9,21 +9,19 @@
 
 #include <fmt/format.h>
 
-#include "api/json_dom.h"
+#include "api/codec/json_dom.h"
 #include "conformance/lines.h"
 #include "conformance/replay.h"
 #include "conformance/runner.h"
+#include "explain/explainer.h"
+#include "explain/suggestions.h"
 #include "plugins/default_preemption/default_preemption.h"
-#include "scheduler/explain/explainer.h"
-#include "scheduler/explain/suggestions.h"
 
 namespace berth::conformance {
 namespace {
 
-namespace explain = scheduler::explain;
-
-explain::NodeObjects NodesOf(simdjson::dom::element scenario) {
-  explain::NodeObjects nodes;
+scheduler::NodeObjects NodesOf(simdjson::dom::element scenario) {
+  scheduler::NodeObjects nodes;
   simdjson::dom::array list;
   if (scenario["objects"]["nodes"].get(list) != simdjson::SUCCESS) return nodes;
   for (const simdjson::dom::element item : list) {
@@ -35,8 +33,8 @@ explain::NodeObjects NodesOf(simdjson::dom::element scenario) {
   return nodes;
 }
 
-explain::Source SourceOf(Replay& replay, const explain::NodeObjects& nodes) {
-  explain::Source source;
+scheduler::Source SourceOf(Replay& replay, const scheduler::NodeObjects& nodes) {
+  scheduler::Source source;
   source.cluster = &replay.GetCluster();
   source.nodes = &nodes;
   for (const auto& profile : replay.Profiles().Profiles()) source.profiles.push_back(profile.get());
@@ -112,7 +110,7 @@ Checked CheckCase(simdjson::dom::element scenario, Counts* counts) {
   const std::string_view title = scenario["name"];
   const std::string name(title);
   Checked checked{name.substr(0, name.rfind('-')), ""};
-  const explain::NodeObjects nodes = NodesOf(scenario);
+  const scheduler::NodeObjects nodes = NodesOf(scenario);
   const auto plain = At(scenario, 0);
   const auto explained = At(scenario, 0);
   if (!plain) return checked;

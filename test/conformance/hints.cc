@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "api/json_dom.h"
-#include "cluster/object_store.h"
+#include "api/codec/json_dom.h"
+#include "cluster/objects/object_store.h"
 #include "conformance/lines.h"
 #include "conformance/objects.h"
 #include "conformance/runner.h"
-#include "framework/hint_map.h"
+#include "framework/runtime/hint_map.h"
 #include "queue/requeue.h"
 #include "scheduler/profile_set.h"
 

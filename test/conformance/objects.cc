@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/json_dom.h"
-#include "cluster/load.h"
+#include "api/codec/json_dom.h"
+#include "cluster/objects/load.h"
 
 namespace berth::conformance {
 namespace {

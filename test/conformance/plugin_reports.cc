@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/default_preemption/default_preemption.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/volume_binding/volume_binding.h"

@@ -4,8 +4,8 @@
 
 #include "cluster/cluster.h"
 #include "conformance/results.h"
-#include "framework/cycle.h"
-#include "framework/diagnosis.h"
+#include "framework/runtime/cycle.h"
+#include "framework/runtime/diagnosis.h"
 #include "plugins/default_preemption/default_preemption.h"
 
 namespace berth::conformance {

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "api/json_dom.h"
+#include "api/codec/json_dom.h"
 #include "conformance/objects.h"
 #include "conformance/plugin_reports.h"
-#include "framework/nominated_filter.h"
-#include "framework/post_filter.h"
+#include "framework/runtime/nominated_filter.h"
+#include "framework/runtime/post_filter.h"
 
 namespace berth::conformance {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "cluster/cluster.h"
 #include "conformance/results.h"
-#include "framework/class_cache.h"
+#include "framework/classes/class_cache.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/profile_set.h"
 

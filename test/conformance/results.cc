@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 
 namespace berth::conformance {
 

@@ -8,7 +8,7 @@
 
 #include <boost/container/flat_map.hpp>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 
 namespace berth::conformance {
 

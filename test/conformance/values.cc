@@ -11,19 +11,19 @@
 
 #include <simdjson.h>
 
-#include "api/image_name.h"
-#include "api/json.h"
-#include "api/label_selector.h"
-#include "api/node_affinity.h"
-#include "api/pod_priority.h"
-#include "api/pod_requests.h"
-#include "api/quantity.h"
+#include "api/codec/json.h"
+#include "api/rules/image_name.h"
+#include "api/rules/label_selector.h"
+#include "api/rules/node_affinity.h"
+#include "api/rules/pod_priority.h"
+#include "api/rules/pod_requests.h"
+#include "api/rules/quantity.h"
+#include "api/rules/toleration.h"
 #include "api/time.h"
-#include "api/toleration.h"
-#include "cluster/node_tree.h"
+#include "cluster/table/node_tree.h"
 #include "conformance/runner.h"
 #include "files/read.h"
-#include "framework/num_feasible_nodes.h"
+#include "framework/runtime/num_feasible_nodes.h"
 #include "queue/backoff.h"
 
 namespace berth::conformance {

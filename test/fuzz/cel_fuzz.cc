@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/json.h"
-#include "plugins/dynamic_resources/cel/program.h"
+#include "api/codec/json.h"
+#include "cel/program.h"
 
 namespace {
 
 namespace api = berth::api;
-namespace cel = berth::plugins::dynamic_resources::cel;
+namespace cel = berth::cel;
 
 const api::Device& TestDevice() {
   static const api::Device device =

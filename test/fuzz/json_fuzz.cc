@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/json.h"
-#include "api/json_scan.h"
+#include "api/codec/json.h"
+#include "api/codec/json_scan.h"
+#include "api/codec/proto.h"
 #include "api/object.h"
-#include "api/proto.h"
 
 namespace {
 

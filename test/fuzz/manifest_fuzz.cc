@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/defaults.h"
-#include "api/manifest.h"
+#include "api/admission/defaults.h"
+#include "api/codec/manifest.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

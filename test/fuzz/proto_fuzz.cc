@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/json.h"
+#include "api/codec/json.h"
+#include "api/codec/proto.h"
 #include "api/object.h"
-#include "api/proto.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "api/codec/schema.h"
 #include "api/core/pod.h"
 #include "api/meta.h"
-#include "api/schema.h"
 
 namespace berth::api {
 

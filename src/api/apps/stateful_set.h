@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "api/codec/schema.h"
 #include "api/core/persistent_volume_claim.h"
 #include "api/core/pod.h"
 #include "api/meta.h"
-#include "api/schema.h"
 
 namespace berth::api {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "api/batch/job.h"
+#include "api/codec/schema.h"
 #include "api/core/reference.h"
 #include "api/meta.h"
-#include "api/schema.h"
 #include "api/time.h"
 
 namespace berth::api {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "api/box.h"
+#include "api/codec/schema.h"
 #include "api/core/resources.h"
-#include "api/resource_list.h"
-#include "api/schema.h"
+#include "api/rules/resource_list.h"
 #include "api/time.h"
 
 namespace berth::api {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
-#include "api/resource_list.h"
-#include "api/schema.h"
+#include "api/rules/resource_list.h"
 
 namespace berth::api {
 

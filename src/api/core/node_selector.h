@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 
 namespace berth::api {
 

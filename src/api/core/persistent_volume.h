@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "api/box.h"
+#include "api/codec/schema.h"
 #include "api/core/node_selector.h"
 #include "api/core/reference.h"
 #include "api/core/volume_source.h"
 #include "api/meta.h"
-#include "api/resource_list.h"
-#include "api/schema.h"
+#include "api/rules/resource_list.h"
 #include "api/time.h"
 #include "api/values.h"
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "api/box.h"
+#include "api/codec/schema.h"
 #include "api/core/affinity.h"
 #include "api/core/container.h"
 #include "api/core/resources.h"
 #include "api/core/volume.h"
 #include "api/meta.h"
-#include "api/resource_list.h"
-#include "api/schema.h"
+#include "api/rules/resource_list.h"
 #include "api/string_map.h"
 #include "api/time.h"
 

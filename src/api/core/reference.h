@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
-#include "api/schema.h"
 
 namespace berth::api {
 

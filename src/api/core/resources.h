@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "api/resource_list.h"
-#include "api/schema.h"
+#include "api/codec/schema.h"
+#include "api/rules/resource_list.h"
 
 namespace berth::api {
 

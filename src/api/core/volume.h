@@ -5,9 +5,9 @@
 #include <string>
 
 #include "api/box.h"
+#include "api/codec/schema.h"
 #include "api/core/persistent_volume_claim.h"
 #include "api/core/volume_source.h"
-#include "api/schema.h"
 #include "api/values.h"
 
 namespace berth::api {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "api/string_map.h"
 
 namespace berth::api {

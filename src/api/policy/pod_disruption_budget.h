@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
-#include "api/schema.h"
 #include "api/time.h"
 #include "api/values.h"
 

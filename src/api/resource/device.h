@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "api/box.h"
+#include "api/codec/schema.h"
 #include "api/core/node_selector.h"
-#include "api/quantity.h"
-#include "api/schema.h"
+#include "api/rules/quantity.h"
 #include "api/time.h"
 #include "api/values.h"
 

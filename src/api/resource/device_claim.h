@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/box.h"
-#include "api/resource_list.h"
-#include "api/schema.h"
+#include "api/codec/schema.h"
+#include "api/rules/resource_list.h"
 #include "api/values.h"
 
 namespace berth::api {

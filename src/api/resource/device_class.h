@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
 #include "api/resource/device_claim.h"
-#include "api/schema.h"
 
 namespace berth::api {
 

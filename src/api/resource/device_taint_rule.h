@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
 #include "api/resource/device.h"
 #include "api/resource/device_claim.h"
-#include "api/schema.h"
 
 namespace berth::api {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
 #include "api/resource/resource_claim.h"
-#include "api/schema.h"
 
 namespace berth::api {
 

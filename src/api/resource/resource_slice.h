@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "api/box.h"
+#include "api/codec/schema.h"
 #include "api/core/node_selector.h"
 #include "api/meta.h"
 #include "api/resource/device.h"
-#include "api/schema.h"
 
 namespace berth::api {
 

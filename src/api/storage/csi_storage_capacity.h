@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
-#include "api/quantity.h"
-#include "api/schema.h"
+#include "api/rules/quantity.h"
 
 namespace berth::api {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/codec/schema.h"
 #include "api/core/node_selector.h"
 #include "api/meta.h"
-#include "api/schema.h"
 #include "api/string_map.h"
 
 namespace berth::api {

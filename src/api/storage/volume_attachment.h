@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "api/box.h"
+#include "api/codec/schema.h"
 #include "api/core/persistent_volume.h"
 #include "api/meta.h"
-#include "api/schema.h"
 #include "api/string_map.h"
 
 namespace berth::api {

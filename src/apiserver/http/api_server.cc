@@ -23,7 +23,7 @@ server::Response MakeResponse(int code, std::string_view type, std::string body)
 
 }  // namespace
 
-ApiServer::ApiServer(Registry& registry, kube::Loop& loop, ApiServerOptions options)
+ApiServer::ApiServer(Registry& registry, net::Loop& loop, ApiServerOptions options)
     : registry_(registry),
       store_(registry.Objects()),
       loop_(loop),

@@ -20,7 +20,7 @@
 #include "apiserver/json/value.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/status.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/http/message.h"
 #include "server/http/mount.h"
 
@@ -45,7 +45,7 @@ struct LastEvent;
 class ApiServer {
  public:
   // `registry` and `loop` outlive the server.
-  ApiServer(Registry& registry, kube::Loop& loop, ApiServerOptions options = {});
+  ApiServer(Registry& registry, net::Loop& loop, ApiServerOptions options = {});
   ~ApiServer();
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
@@ -60,7 +60,7 @@ class ApiServer {
   struct Call;
   struct OpenList {
     std::string id;
-    kube::Nanoseconds expires;
+    net::Nanoseconds expires;
     uint64_t version;
     std::vector<ObjectPtr> objects;
     size_t next = 0;
@@ -102,7 +102,7 @@ class ApiServer {
 
   Registry& registry_;
   Store& store_;
-  kube::Loop& loop_;
+  net::Loop& loop_;
   ApiServerOptions options_;
   std::shared_ptr<server::Door> door_;
   std::list<OpenList> open_lists_;

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "api/codec/proto.h"
 #include "api/core/pod.h"
 #include "api/core/reference.h"
-#include "api/proto.h"
-#include "kube/fake_loop.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::apiserver {
 namespace {
@@ -69,7 +69,7 @@ class ApiServerTest : public testing::Test {
     return events;
   }
 
-  kube::FakeLoop loop_;
+  net::FakeLoop loop_;
   Catalog catalog_;
   Store store_{catalog_};
   Registry registry_{catalog_, store_, {.now = [] { return api::Time::FromUnixNano(0); }}};

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/json.h"
+#include "api/codec/json.h"
+#include "api/codec/proto.h"
+#include "api/codec/yaml.h"
+#include "api/go/go_text.h"
 #include "api/object.h"
-#include "api/proto.h"
-#include "api/yaml.h"
 #include "apiserver/wire/translate.h"
 
 namespace berth::apiserver {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/protozero.h"
+#include "api/codec/protozero.h"
 #include "apiserver/http/discovery.h"
 #include "apiserver/http/schemas.h"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/proto.h"
-#include "api/protozero.h"
+#include "api/codec/proto.h"
+#include "api/codec/protozero.h"
 #include "apiserver/http/call.h"
 #include "apiserver/http/table.h"
 #include "apiserver/store/selection.h"
@@ -82,7 +82,7 @@ void ApiServer::List(Call& call) {
 }
 
 Answer<ApiServer::OpenList*> ApiServer::Continue(const std::string& token) {
-  const kube::Nanoseconds now = loop_.Steady();
+  const net::Nanoseconds now = loop_.Steady();
   std::erase_if(open_lists_, [now](const OpenList& list) { return list.expires < now; });
   const size_t dot = token.rfind('.');
   const std::string id = token.substr(0, dot);

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "api/protozero.h"
+#include "api/codec/protozero.h"
 #include "apiserver/http/call.h"
 #include "apiserver/http/table.h"
 #include "apiserver/store/selection.h"
@@ -27,7 +27,7 @@ struct LastEvent {
 class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
   WatchSession(const Resource& resource, Selection selection, Encoding encoding,
-               std::string include, Registry& registry, kube::Loop& loop,
+               std::string include, Registry& registry, net::Loop& loop,
                const ApiServerOptions& options, std::shared_ptr<LastEvent> shared)
       : resource_(resource),
         selection_(std::move(selection)),
@@ -198,13 +198,13 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   std::string include_;
   Registry& registry_;
   Store& store_;
-  kube::Loop& loop_;
+  net::Loop& loop_;
   const ApiServerOptions& options_;
   std::shared_ptr<LastEvent> shared_;
   std::shared_ptr<server::BodyStream> stream_;
   Store::WatchId watch_ = 0;
-  kube::Loop::TimerId timeout_ = 0;
-  kube::Loop::TimerId bookmark_ = 0;
+  net::Loop::TimerId timeout_ = 0;
+  net::Loop::TimerId bookmark_ = 0;
   uint64_t last_version_ = 0;
   bool headers_sent_ = false;
   bool ended_ = false;

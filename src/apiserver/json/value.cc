@@ -6,8 +6,8 @@
 
 #include <simdjson.h>
 
-#include "api/go_text.h"
-#include "api/json_scan.h"
+#include "api/codec/json_scan.h"
+#include "api/go/go_text.h"
 
 namespace berth::apiserver {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "api/defaults.h"
-#include "api/json.h"
+#include "api/admission/defaults.h"
+#include "api/codec/json.h"
 #include "apiserver/registry/defaults.h"
 #include "apiserver/registry/disruption.h"
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
-#include "api/json.h"
-#include "api/label_selector.h"
+#include "api/codec/json.h"
 #include "api/meta.h"
+#include "api/rules/label_selector.h"
 
 namespace berth::apiserver {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/json.h"
-#include "api/label_selector.h"
-#include "api/qualified_name.h"
-#include "api/quantity.h"
+#include "api/codec/json.h"
+#include "api/go/go_text.h"
+#include "api/rules/label_selector.h"
+#include "api/rules/qualified_name.h"
+#include "api/rules/quantity.h"
 #include "apiserver/registry/cron.h"
 #include "apiserver/store/object.h"
 

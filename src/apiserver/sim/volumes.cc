@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "api/quantity.h"
+#include "api/rules/quantity.h"
 #include "apiserver/sim/world.h"
 
 namespace berth::apiserver {

@@ -4,7 +4,7 @@
 
 namespace berth::apiserver {
 
-World::World(Registry& registry, kube::Loop& loop, WorldOptions options)
+World::World(Registry& registry, net::Loop& loop, WorldOptions options)
     : registry_(registry),
       loop_(loop),
       options_(options),
@@ -61,7 +61,7 @@ void World::React(const Resource& resource, Reaction reaction) {
 }
 
 void World::Soon(std::string name, std::chrono::milliseconds delay, std::function<void()> work) {
-  const kube::Nanoseconds when = loop_.Steady() + delay;
+  const net::Nanoseconds when = loop_.Steady() + delay;
   const auto [it, added] = soon_.emplace(name, Waiting{});
   if (!added) {
     if (it->second.when <= when) return;

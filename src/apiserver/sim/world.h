@@ -18,7 +18,7 @@
 
 #include "apiserver/registry/registry.h"
 #include "apiserver/sim/index.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 
 namespace berth::apiserver {
 
@@ -39,7 +39,7 @@ inline const WriteOptions kControllerManager{.field_manager = "kube-controller-m
 // What the controllers share: the registry, the index, and work to be done soon, once per key.
 class World {
  public:
-  World(Registry& registry, kube::Loop& loop, WorldOptions options);
+  World(Registry& registry, net::Loop& loop, WorldOptions options);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -76,15 +76,15 @@ class World {
   void Tell(const Change& change);
 
   Registry& registry_;
-  kube::Loop& loop_;
+  net::Loop& loop_;
   WorldOptions options_;
   Index index_;
   const Resource& pods_;
   const Resource& nodes_;
   Store::WatchId watch_ = 0;
   struct Waiting {
-    kube::Nanoseconds when{0};
-    kube::Loop::TimerId timer = 0;
+    net::Nanoseconds when{0};
+    net::Loop::TimerId timer = 0;
   };
   std::map<std::string, Waiting> soon_;
   // Timers may come after the world: they look here first.

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/cluster.h"
-#include "kube/fake_loop.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::apiserver {
 namespace {
@@ -56,7 +56,7 @@ class WorldTest : public testing::Test {
     return object ? object->Value() : Json();
   }
 
-  kube::FakeLoop loop_;
+  net::FakeLoop loop_;
   Catalog catalog_;
   Store store_{catalog_};
   Registry registry_{catalog_, store_, {.now = [this] { return loop_.Now(); }}};

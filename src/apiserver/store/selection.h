@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/label_selector.h"
+#include "api/rules/label_selector.h"
 #include "apiserver/resource.h"
 #include "apiserver/status.h"
 #include "apiserver/store/object.h"

@@ -7,8 +7,8 @@
 
 #include <simdjson.h>
 
-#include "api/base64.h"
-#include "api/protozero.h"
+#include "api/codec/base64.h"
+#include "api/codec/protozero.h"
 #include "api/time.h"
 
 namespace berth::apiserver::wire {

@@ -11,12 +11,12 @@
 #include "files/read.h"
 #include "kube/auth/kubeconfig.h"
 #include "kube/client/rest_client.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 
 namespace berth::cli {
 namespace {
 
-constexpr kube::Nanoseconds kPatience = std::chrono::seconds(30);
+constexpr net::Nanoseconds kPatience = std::chrono::seconds(30);
 
 // What kubectl would read; empty: there is none.
 std::string DefaultKubeconfig() {
@@ -88,7 +88,7 @@ Result<std::string> Fetch(const ExplainServer& from, const std::string& path,
                           const std::string& query) {
   auto config = ConfigOf(from);
   if (!config) return Fail(config.error());
-  const auto loop = kube::MakeSystemLoop();
+  const auto loop = net::MakeSystemLoop();
   auto credentials = kube::MakeCredentials(*loop, *config);
   if (!credentials) return Fail(credentials.error());
   kube::RestClientOptions rest;

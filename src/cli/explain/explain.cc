@@ -7,25 +7,23 @@
 
 #include <fmt/format.h>
 
-#include "api/defaults.h"
-#include "api/json.h"
-#include "api/yaml_writer.h"
+#include "api/admission/defaults.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml_writer.h"
 #include "cli/config_file.h"
 #include "cli/explain/client.h"
 #include "cli/explain/text.h"
-#include "cli/flags.h"
 #include "cli/input.h"
-#include "cli/terminal.h"
-#include "scheduler/explain/explainer.h"
-#include "scheduler/explain/suggestions.h"
-#include "scheduler/explain/views.h"
+#include "explain/explainer.h"
+#include "explain/suggestions.h"
+#include "explain/views.h"
 #include "scheduler/profile_set.h"
 #include "sim/world.h"
+#include "term/flags.h"
+#include "term/terminal.h"
 
 namespace berth::cli {
 namespace {
-
-namespace explain = berth::scheduler::explain;
 
 constexpr std::string_view kIntro =
     "berth explain: why a pod is where it is, or nowhere, and what would help\n"
@@ -58,8 +56,8 @@ struct Options {
   bool help = false;
 };
 
-Flags MakeFlags(Options* o) {
-  Flags flags;
+term::Flags MakeFlags(Options* o) {
+  term::Flags flags;
   flags.AddText("n,namespace", "NAMESPACE", "of a pod named without one (default)", &o->namespace_);
   flags.AddText("node", "NODE", "also what was found about this node", &o->node);
   flags.AddNumber("nodes", "K", "how many of the best nodes to show (5)", 1, 100, &o->nodes);
@@ -128,7 +126,7 @@ Result<Answer> AskServer(const Options& options, const std::string& namespace_,
 
 struct Input {
   sim::World world;
-  explain::NodeObjects nodes;
+  scheduler::NodeObjects nodes;
 };
 
 Result<void> ReadInput(const Options& options, Input* input) {
@@ -157,7 +155,7 @@ Result<Answer> AskManifests(const Options& options, const std::string& namespace
   if (auto ok = ReadInput(options, &input); !ok) return Fail(ok.error());
   auto profiles = berth::scheduler::ProfileSet::Make(*config, input.world.GetCluster());
   if (!profiles) return Fail(profiles.error());
-  explain::Source source;
+  scheduler::Source source;
   source.cluster = &input.world.GetCluster();
   source.nodes = &input.nodes;
   for (const auto& profile : profiles->Profiles()) source.profiles.push_back(profile.get());
@@ -180,7 +178,7 @@ Result<Answer> AskManifests(const Options& options, const std::string& namespace
 Result<std::string> ToText(const Answer& answer, const Options& options, const std::string& pod) {
   if (options.output == "table") {
     return ExplainText(answer.view, answer.suggestions ? &*answer.suggestions : nullptr,
-                       {.colour = UsesColour(stdout), .pod = pod});
+                       {.colour = term::UsesColour(stdout), .pod = pod});
   }
   std::string json = explain::ToText(answer.view);
   if (answer.suggestions) {
@@ -195,7 +193,7 @@ Result<std::string> ToText(const Answer& answer, const Options& options, const s
 
 int Explain(const std::vector<std::string>& args) {
   Options options;
-  Flags flags = MakeFlags(&options);
+  term::Flags flags = MakeFlags(&options);
   std::vector<std::string> rest;
   const auto complain = [](std::string_view message) {
     fmt::print(stderr, "berth explain: {}\n", message);

@@ -8,13 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal.h"
-#include "framework/cycle_watch.h"
+#include "framework/runtime/cycle_watch.h"
+#include "term/terminal.h"
 
 namespace berth::cli {
 namespace {
-
-namespace explain = berth::scheduler::explain;
 
 constexpr size_t kWidth = 80;
 constexpr size_t kMaxScoreColumns = 6;
@@ -87,22 +85,23 @@ class Writer {
   }
 
  private:
-  std::string In(std::string_view text, Tone tone) const {
-    return Toned(text, tone, options_.colour);
+  std::string In(std::string_view text, term::Tone tone) const {
+    return term::Toned(text, tone, options_.colour);
   }
-  void Heading(std::string_view text) { text_ += "\n" + In(text, Tone::kBold) + "\n"; }
+  void Heading(std::string_view text) { text_ += "\n" + In(text, term::Tone::kBold) + "\n"; }
 
   void Headline() {
     const auto& record = view_.record;
     std::string outcome = record ? record->outcome : view_.present ? view_.present->outcome : "";
     std::string message = record ? record->message : view_.present ? view_.present->message : "";
     if (!view_.pod_node.empty()) outcome = "on " + view_.pod_node;
-    const Tone tone = !view_.pod_node.empty() || outcome == "Scheduled" ? Tone::kGood : Tone::kBad;
-    text_ += In(options_.pod, Tone::kBold) + "  " + In(outcome, tone);
+    const term::Tone tone =
+        !view_.pod_node.empty() || outcome == "Scheduled" ? term::Tone::kGood : term::Tone::kBad;
+    text_ += In(options_.pod, term::Tone::kBold) + "  " + In(outcome, tone);
     if (record) {
       text_ +=
           In(fmt::format("  attempt {}, {}", record->attempt, record->time.Format().substr(0, 19)),
-             Tone::kDim);
+             term::Tone::kDim);
     }
     text_ += "\n" + Wrapped(message, 2);
     if (record && !record->nominated_node.empty()) {
@@ -116,9 +115,10 @@ class Writer {
                        2);
     }
     if (record && view_.recomputed) {
-      text_ += In("  the cluster has changed since; what follows is as it is now\n", Tone::kDim);
+      text_ +=
+          In("  the cluster has changed since; what follows is as it is now\n", term::Tone::kDim);
     }
-    if (!view_.durations_ms.empty()) text_ += In(Wrapped(Durations(), 2), Tone::kDim);
+    if (!view_.durations_ms.empty()) text_ += In(Wrapped(Durations(), 2), term::Tone::kDim);
   }
 
   // In the order of the cycle.
@@ -148,12 +148,12 @@ class Writer {
         if (rejection.nodes <= 3 && !rejection.examples.empty()) {
           why += fmt::format(" ({})", fmt::join(rejection.examples, ", "));
         }
-        text_ += In(Wrapped(why, 6), Tone::kDim);
+        text_ += In(Wrapped(why, 6), term::Tone::kDim);
       }
     }
     const std::string left =
         fmt::format("  {:<28} {:>7} {:>7}\n", "feasible", "", view_.funnel.feasible);
-    text_ += In(left, view_.funnel.feasible > 0 ? Tone::kGood : Tone::kBad);
+    text_ += In(left, view_.funnel.feasible > 0 ? term::Tone::kGood : term::Tone::kBad);
   }
 
   void NodeText() {
@@ -161,13 +161,13 @@ class Writer {
     const explain::NodeVerdict& node = *view_.node;
     Heading("NODE " + node.node);
     if (!node.fits) {
-      text_ += Wrapped(fmt::format("{} {}: {}", In("refused", Tone::kBad),
+      text_ += Wrapped(fmt::format("{} {}: {}", In("refused", term::Tone::kBad),
                                    node.plugin.empty() ? "" : "by " + node.plugin,
                                    fmt::join(node.reasons, ", ")),
                        2);
       return;
     }
-    text_ += fmt::format("  {}", In("fits", Tone::kGood));
+    text_ += fmt::format("  {}", In("fits", term::Tone::kGood));
     if (!node.score) {
       text_ += "\n";
       return;
@@ -199,7 +199,7 @@ class Writer {
     const std::vector<std::string> plugins = Deciding();
     std::vector<std::string> header{"  RANK", "NODE", "TOTAL"};
     for (const std::string& plugin : plugins) header.push_back(Short(plugin));
-    Table table(header);
+    term::Table table(header);
     for (size_t i = 2; i < header.size(); ++i) table.Right(i);
     for (const explain::NodeScore& node : view_.top_nodes) {
       std::vector<std::string> row{fmt::format("{} {}", node.chosen ? " *" : "  ", node.rank),
@@ -237,7 +237,8 @@ class Writer {
           2);
     }
     for (const explain::Rejection& rejection : view_.preemption->hopeless) {
-      text_ += In(Wrapped(fmt::format("{} {}", rejection.nodes, rejection.reason), 6), Tone::kDim);
+      text_ +=
+          In(Wrapped(fmt::format("{} {}", rejection.nodes, rejection.reason), 6), term::Tone::kDim);
     }
   }
 
@@ -281,7 +282,7 @@ class Writer {
                  fmt::format("{} {} -> {}{}", move.time.Format().substr(11, 8), move.event, move.to,
                              hints.empty() ? "" : fmt::format(" ({})", fmt::join(hints, ", "))),
                  4),
-             Tone::kDim);
+             term::Tone::kDim);
     }
   }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "scheduler/explain/report.h"
+#include "explain/report.h"
 
 namespace berth::cli {
 
@@ -13,8 +13,8 @@ struct ExplainTextOptions {
 };
 
 // `suggestions` may be null.
-std::string ExplainText(const berth::scheduler::explain::DecisionView& view,
-                        const berth::scheduler::explain::SuggestionList* suggestions,
+std::string ExplainText(const berth::explain::DecisionView& view,
+                        const berth::explain::SuggestionList* suggestions,
                         const ExplainTextOptions& options);
 
 }  // namespace berth::cli

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(ExplainText, DurationsAreOneLineInTheOrderOfTheCycle) {
-  berth::scheduler::explain::DecisionView view;
+  berth::explain::DecisionView view;
   view.durations_ms = {
       {"Bind", 3.14}, {"Filter", 0.0212}, {"PreBind", 2345.0}, {"PreFilter", 0.0004}};
   ExplainTextOptions options;

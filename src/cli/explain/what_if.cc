@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "api/manifest.h"
+#include "api/codec/manifest.h"
 #include "sim/placement.h"
 #include "sim/report.h"
 #include "sim/world.h"
@@ -18,7 +18,6 @@
 namespace berth::cli {
 namespace {
 
-namespace explain = berth::scheduler::explain;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxPods = 20'000;

@@ -6,18 +6,17 @@
 
 #include "base/error.h"
 #include "config/config.h"
-#include "scheduler/explain/cluster_copy.h"
-#include "scheduler/explain/report.h"
+#include "explain/cluster_copy.h"
+#include "explain/report.h"
 #include "scheduler/profile_set.h"
 
 namespace berth::cli {
 
 // `plugins`: those of the configuration that are not in-tree. They are made anew for it, and only
 // filter and score. Errors say what in the request is wrong.
-Result<berth::scheduler::explain::WhatIfResult> AnswerWhatIf(
-    const berth::scheduler::explain::ClusterCopy& copy,
-    const config::KubeSchedulerConfiguration& config,
-    const berth::scheduler::explain::WhatIfRequest& request,
+Result<berth::explain::WhatIfResult> AnswerWhatIf(
+    const berth::explain::ClusterCopy& copy, const config::KubeSchedulerConfiguration& config,
+    const berth::explain::WhatIfRequest& request,
     std::span<const berth::scheduler::ExtraPlugin> plugins = {});
 
 }  // namespace berth::cli

@@ -8,17 +8,17 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
-#include "api/yaml_writer.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml_writer.h"
 #include "cli/config_file.h"
 #include "cli/input.h"
 #include "cli/plugins.h"
 #include "cli/scenario/page.h"
 #include "cli/scenario/text.h"
-#include "cli/terminal.h"
 #include "files/read.h"
 #include "sim/scenario/run.h"
 #include "sim/scenario/scenario.h"
+#include "term/terminal.h"
 
 namespace berth::cli {
 namespace {
@@ -68,7 +68,7 @@ Result<void> Print(const sim::ScenarioReport& report, const ScenarioCommand& com
                    double seconds) {
   if (command.output == "table") {
     ScenarioTextOptions text;
-    text.colour = UsesColour(stdout);
+    text.colour = term::UsesColour(stdout);
     text.seconds = seconds;
     std::fputs(ScenarioText(report, text).c_str(), stdout);
     return {};
@@ -107,7 +107,7 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   options.adaptive_sampling = command.adaptive_sampling;
   options.config = std::move(*config);
   const auto start = std::chrono::steady_clock::now();
-  Progress progress("virtual seconds", static_cast<size_t>(options.duration / sim::kSecond));
+  term::Progress progress("virtual seconds", static_cast<size_t>(options.duration / sim::kSecond));
   options.progress = [&](sim::Nanos at) {
     progress.Update(static_cast<size_t>(at / sim::kSecond));
   };

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/scenario/amounts.h"
-#include "cli/terminal.h"
+#include "term/terminal.h"
 
 namespace berth::cli {
 namespace {
@@ -27,13 +27,14 @@ std::string Headline(const ScenarioReport& report, const ScenarioTextOptions& o)
                         Grouped(static_cast<int64_t>(report.duration_seconds / o.seconds)));
   }
   line += fmt::format("\n{} pods: ", Grouped(pods.created));
-  line += Toned(Grouped(pods.scheduled) + " scheduled", Tone::kGood, o.colour);
-  const auto add = [&](int64_t count, std::string_view what, Tone tone) {
-    if (count > 0) line += ", " + Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
+  line += term::Toned(Grouped(pods.scheduled) + " scheduled", term::Tone::kGood, o.colour);
+  const auto add = [&](int64_t count, std::string_view what, term::Tone tone) {
+    if (count > 0)
+      line += ", " + term::Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
   };
-  add(pods.finished, "finished", Tone::kPlain);
-  add(pods.deleted, "deleted", Tone::kPlain);
-  add(pods.pending, "pending", pods.unschedulable > 0 ? Tone::kBad : Tone::kWarn);
+  add(pods.finished, "finished", term::Tone::kPlain);
+  add(pods.deleted, "deleted", term::Tone::kPlain);
+  add(pods.pending, "pending", pods.unschedulable > 0 ? term::Tone::kBad : term::Tone::kWarn);
   return line + "\n";
 }
 
@@ -41,19 +42,19 @@ std::string Pending(const ScenarioReport& report, const ScenarioTextOptions& o) 
   const auto& pods = report.pods;
   if (pods.pending == 0) return "";
   std::string line;
-  const auto add = [&](int64_t count, std::string_view what, Tone tone) {
+  const auto add = [&](int64_t count, std::string_view what, term::Tone tone) {
     if (count == 0) return;
     line += line.empty() ? "" : ", ";
-    line += Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
+    line += term::Toned(fmt::format("{} {}", Grouped(count), what), tone, o.colour);
   };
-  add(pods.unschedulable, "unschedulable", Tone::kBad);
-  add(pods.gated, "gated", Tone::kWarn);
-  add(pods.pending - pods.unschedulable - pods.gated, "still to be tried", Tone::kPlain);
+  add(pods.unschedulable, "unschedulable", term::Tone::kBad);
+  add(pods.gated, "gated", term::Tone::kWarn);
+  add(pods.pending - pods.unschedulable - pods.gated, "still to be tried", term::Tone::kPlain);
   return "pending at the end: " + line + "\n";
 }
 
 std::string Latency(const ScenarioReport& report, const ScenarioTextOptions& o) {
-  Table table({"LATENCY BY PRIORITY", "PODS", "MEAN", "P50", "P90", "P99", "MAX"});
+  term::Table table({"LATENCY BY PRIORITY", "PODS", "MEAN", "P50", "P90", "P99", "MAX"});
   for (const size_t column : {1, 2, 3, 4, 5, 6}) table.Right(column);
   for (const sim::LatencyLine& line : report.latency) {
     table.Row({line.priority, Grouped(line.pods), LengthText(line.mean), LengthText(line.p50),
@@ -102,7 +103,7 @@ std::string Cut(const std::string& text, size_t width) {
 
 std::string Reasons(const ScenarioReport& report, const ScenarioTextOptions& o) {
   if (report.reasons.empty()) return "";
-  Table table({"ATTEMPTS", "PENDING", "REASON"});
+  term::Table table({"ATTEMPTS", "PENDING", "REASON"});
   table.Right(0);
   table.Right(1);
   for (const sim::ReasonLine& line : report.reasons) {
@@ -112,7 +113,7 @@ std::string Reasons(const ScenarioReport& report, const ScenarioTextOptions& o) 
 }
 
 std::string Shares(const ScenarioReport& report, const ScenarioTextOptions& o) {
-  Table table({"PERCENT", "MEAN", "PEAK", "END"});
+  term::Table table({"PERCENT", "MEAN", "PEAK", "END"});
   for (const size_t column : {1, 2, 3}) table.Right(column);
   const auto row = [&](const std::string& what, const sim::Summary& s) {
     table.Row({what, PercentText(s.mean), PercentText(s.peak), PercentText(s.end)});
@@ -132,8 +133,8 @@ std::string OverTime(const ScenarioReport& report, const ScenarioTextOptions& o)
   if (report.samples.size() < 2) return "";
   const std::string end = LengthText(report.duration_seconds);
   std::string text =
-      Toned(fmt::format("{:<{}}0s{:>{}}", "OVER TIME", kLabelWidth, end, kSparkWidth - 2),
-            Tone::kBold, o.colour) +
+      term::Toned(fmt::format("{:<{}}0s{:>{}}", "OVER TIME", kLabelWidth, end, kSparkWidth - 2),
+                  term::Tone::kBold, o.colour) +
       "\n";
   const auto line = [&](std::string_view label, const std::function<double(const SamplePoint&)>& f,
                         double top, const std::function<std::string(double)>& show) {
@@ -166,7 +167,7 @@ std::string OverTime(const ScenarioReport& report, const ScenarioTextOptions& o)
 std::string Warnings(const ScenarioReport& report, const ScenarioTextOptions& o) {
   std::string text;
   for (const std::string& warning : report.warnings) {
-    text += Toned("warning: " + warning, Tone::kWarn, o.colour) + "\n";
+    text += term::Toned("warning: " + warning, term::Tone::kWarn, o.colour) + "\n";
   }
   return text;
 }

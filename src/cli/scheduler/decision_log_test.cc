@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 #include "config/config.h"
 #include "log/log.h"
 #include "scheduler/engine.h"

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "cli/scheduler/flags_table.h"
 #include "cli/scheduler/usage.h"
 #include "log/log.h"

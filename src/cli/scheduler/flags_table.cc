@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "api/time.h"
 #include "cli/scheduler/flags_values.h"
 #include "cli/scheduler/version.h"

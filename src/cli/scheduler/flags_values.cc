@@ -13,8 +13,8 @@
 #include <limits>
 #include <utility>
 
-#include "api/go_text.h"
-#include "api/quantity.h"
+#include "api/go/go_text.h"
+#include "api/rules/quantity.h"
 
 namespace berth::cli::scheduler {
 

@@ -14,9 +14,9 @@
 #include <limits>
 #include <utility>
 
-#include "api/error_list.h"
-#include "api/go_text.h"
-#include "api/yaml.h"
+#include "api/codec/yaml.h"
+#include "api/go/error_list.h"
+#include "api/go/go_text.h"
 #include "cli/scheduler/options_checks.h"
 #include "cli/scheduler/version.h"
 #include "config/dra_features.h"

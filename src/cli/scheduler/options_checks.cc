@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "api/error_list.h"
-#include "api/go_text.h"
+#include "api/go/error_list.h"
+#include "api/go/go_text.h"
 #include "cli/scheduler/flags_values.h"
 
 namespace berth::cli::scheduler {

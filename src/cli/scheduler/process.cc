@@ -13,7 +13,6 @@
 #include "cli/scheduler/serving.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/scheduler/version.h"
-#include "cli/worker_pool.h"
 #include "config/dra_features.h"
 #include "kube/client/rest_client.h"
 #include "kube/election/leader_elector.h"
@@ -21,13 +20,14 @@
 #include "kube/host/scheduler_host.h"
 #include "log/log.h"
 #include "server/endpoints/configz.h"
+#include "threads/worker_pool.h"
 
 namespace berth::cli::scheduler {
 namespace {
 
 // Under load: how long what comes from the API server may wait to be served together.
-constexpr kube::Nanoseconds kLongestRound = std::chrono::milliseconds(50);
-constexpr kube::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
+constexpr net::Nanoseconds kLongestRound = std::chrono::milliseconds(50);
+constexpr net::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
 // For the event that says the Lease was lost to be sent.
 constexpr std::chrono::milliseconds kLastWords(100);
 
@@ -98,7 +98,7 @@ class RunningProcess final : public Process {
   }
 
   Result<void> Init() {
-    loop_ = kube::MakeSystemLoop();
+    loop_ = net::MakeSystemLoop();
     auto serving = Serving::Make(options_, *loop_);
     if (!serving) return Fail(serving.error());
     serving_ = std::move(*serving);
@@ -170,7 +170,7 @@ class RunningProcess final : public Process {
     LogExtenders(effective_);
     const size_t threads =
         options_.threads > 0 ? options_.threads : std::thread::hardware_concurrency();
-    if (threads > 1) pool_ = std::make_unique<WorkerPool>(threads);
+    if (threads > 1) pool_ = std::make_unique<threads::WorkerPool>(threads);
     kube::SchedulerHostOptions host;
     host.config = options_.config;
     host.engine = EngineOptionsOf(options_);
@@ -181,8 +181,8 @@ class RunningProcess final : public Process {
     host.merges_patches = options_.gates.Enabled("SchedulerAsyncAPICalls");
     host.longest_round = kLongestRound;
     host.streams_lists = options_.gates.Enabled("WatchListClient");
-    host.make_http_client = [this](kube::HttpClientOptions http) {
-      return kube::MakeHttpClient(*loop_, std::move(http));
+    host.make_http_client = [this](net::HttpClientOptions http) {
+      return net::MakeHttpClient(*loop_, std::move(http));
     };
     host.executor = pool_.get();
     host.observer = &serving_->Observer();
@@ -201,7 +201,7 @@ class RunningProcess final : public Process {
       return Fail(known.error().In("couldn't create resource lock"));
     }
     rest.user_agent = UserAgent(options_.version, "leader-election");
-    rest.timeout = kube::Nanoseconds(config.renew_deadline.ns / 2);
+    rest.timeout = net::Nanoseconds(config.renew_deadline.ns / 2);
     auto lease_client = kube::MakeRestClient(*loop_, client, std::move(credentials), rest);
     if (!lease_client) return Fail(lease_client.error());
     lease_client_ = std::move(*lease_client);
@@ -306,12 +306,12 @@ class RunningProcess final : public Process {
   const std::string host_name_;
   config::KubeSchedulerConfiguration effective_;
   StopSignal stop_;  // before any thread
-  std::unique_ptr<kube::SystemLoop> loop_;
+  std::unique_ptr<net::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::ApiClient> lease_client_;
   std::unique_ptr<Serving> serving_;
   Plugins plugins_;
-  std::unique_ptr<WorkerPool> pool_;
+  std::unique_ptr<threads::WorkerPool> pool_;
   std::unique_ptr<kube::SchedulerHost> host_;
   std::unique_ptr<kube::CacheDebugger> debugger_;
   std::unique_ptr<kube::LeaderElector> elector_;

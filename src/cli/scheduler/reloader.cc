@@ -35,7 +35,7 @@ std::vector<std::string> NeedsRestart(const config::KubeSchedulerConfiguration& 
   return fields;
 }
 
-Reloader::Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
+Reloader::Reloader(net::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
                    std::string file, config::KubeSchedulerConfiguration running,
                    config::ResolveOptions resolve, Load load, Taken taken)
     : loop_(loop),

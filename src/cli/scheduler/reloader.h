@@ -12,7 +12,7 @@
 
 #include "cli/scheduler/options.h"
 #include "kube/host/scheduler_host.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/metrics/registry.h"
 
 namespace berth::cli::scheduler {
@@ -29,9 +29,9 @@ class Reloader {
   using Taken = std::function<void(const config::KubeSchedulerConfiguration& effective)>;
 
   // All outlive the reloader.
-  Reloader(kube::Loop& loop, kube::SchedulerHost& host, server::Registry& registry,
-           std::string file, config::KubeSchedulerConfiguration running,
-           config::ResolveOptions resolve, Load load, Taken taken);
+  Reloader(net::Loop& loop, kube::SchedulerHost& host, server::Registry& registry, std::string file,
+           config::KubeSchedulerConfiguration running, config::ResolveOptions resolve, Load load,
+           Taken taken);
 
   // Looks at the file now and every few seconds from now on. On the loop's thread.
   void Start();
@@ -43,7 +43,7 @@ class Reloader {
   void LookForChange();
   Result<void> TakeUp();
 
-  kube::Loop& loop_;
+  net::Loop& loop_;
   kube::SchedulerHost& host_;
   server::CounterFamily& reloads_;
   const std::string file_;

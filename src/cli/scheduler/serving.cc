@@ -17,7 +17,7 @@ namespace berth::cli::scheduler {
 namespace {
 
 // How long the renew deadline may have passed before /healthz says so.
-constexpr kube::Nanoseconds kElectionTolerance = std::chrono::seconds(20);
+constexpr net::Nanoseconds kElectionTolerance = std::chrono::seconds(20);
 // A loop that does not answer within this time is not healthy.
 constexpr std::chrono::seconds kLoopPatience(2);
 
@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kLoopPatience(2);
 Result<std::unique_ptr<kube::ApiClient>> ReviewClient(const std::string& kubeconfig,
                                                       std::string_view purpose,
                                                       const std::string& version,
-                                                      kube::SystemLoop& loop,
+                                                      net::SystemLoop& loop,
                                                       kube::RequestObserver& observer) {
   if (kubeconfig.empty() && std::getenv("KUBERNETES_SERVICE_HOST") == nullptr) {
     log::WarningLine(
@@ -104,7 +104,7 @@ server::ComponentInfo Component(const SchedulerOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
-                                               kube::SystemLoop& loop) {
+                                               net::SystemLoop& loop) {
   server::RegistryOptions registry;
   registry.disabled.insert(options.metrics.disabled.begin(), options.metrics.disabled.end());
   registry.allowed_labels.insert(options.metrics.allowed_labels.begin(),
@@ -163,9 +163,9 @@ Result<void> Serving::MakeAuth(const SchedulerOptions& options) {
   auth.client_ca_file = options.authentication.client_ca_file;
   auth.request_header = HeaderOptions(options.authentication);
   auth.always_allow_paths = options.authorization.always_allow_paths;
-  auth.token_ttl = kube::Nanoseconds(options.authentication.token_cache_ttl_ns);
-  auth.authorized_ttl = kube::Nanoseconds(options.authorization.allow_cache_ttl_ns);
-  auth.unauthorized_ttl = kube::Nanoseconds(options.authorization.deny_cache_ttl_ns);
+  auth.token_ttl = net::Nanoseconds(options.authentication.token_cache_ttl_ns);
+  auth.authorized_ttl = net::Nanoseconds(options.authorization.allow_cache_ttl_ns);
+  auth.unauthorized_ttl = net::Nanoseconds(options.authorization.deny_cache_ttl_ns);
   return {};
 }
 

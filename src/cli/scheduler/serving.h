@@ -11,7 +11,7 @@
 #include "kube/client/api_client.h"
 #include "kube/election/leader_elector.h"
 #include "kube/host/scheduler_host.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/explain/explain_api.h"
 #include "server/explain/explain_events.h"
 #include "server/metrics/process_metrics.h"
@@ -24,7 +24,7 @@ class Serving {
  public:
   // Reads or makes certificates and opens the port. `loop` outlives the serving.
   static Result<std::unique_ptr<Serving>> Make(const SchedulerOptions& options,
-                                               kube::SystemLoop& loop);
+                                               net::SystemLoop& loop);
   ~Serving();
 
   // Tells the engine's story; for SchedulerHostOptions::observer.
@@ -46,7 +46,7 @@ class Serving {
   void Stop();
 
  private:
-  Serving(kube::SystemLoop& loop, server::RegistryOptions metrics)
+  Serving(net::SystemLoop& loop, server::RegistryOptions metrics)
       : loop_(loop), registry_(std::move(metrics)) {}
   Result<void> MakeAuth(const SchedulerOptions& options);
   void MakeMetrics(const SchedulerOptions& options);
@@ -55,7 +55,7 @@ class Serving {
   // Asks the elector, which lives on the loop's thread.
   Result<void> CheckElector() const;
 
-  kube::SystemLoop& loop_;
+  net::SystemLoop& loop_;
   server::Registry registry_;
   std::unique_ptr<server::SchedulerMetrics> metrics_;
   std::unique_ptr<DecisionLog> decisions_;

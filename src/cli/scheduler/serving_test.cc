@@ -17,7 +17,7 @@ SchedulerOptions WithoutPort() {
 }
 
 TEST(ServingTest, DisabledMetricsAreNotShown) {
-  const auto loop = kube::MakeSystemLoop();
+  const auto loop = net::MakeSystemLoop();
   SchedulerOptions options = WithoutPort();
   auto all = Serving::Make(options, *loop);
   ASSERT_TRUE(all) << all.error().Message();
@@ -29,7 +29,7 @@ TEST(ServingTest, DisabledMetricsAreNotShown) {
 }
 
 TEST(ServingTest, AMissingKubeconfigForReviewsIsSaidAsKubeSchedulerSaysIt) {
-  const auto loop = kube::MakeSystemLoop();
+  const auto loop = net::MakeSystemLoop();
   SchedulerOptions options = WithoutPort();
   options.serving.port = 10259;
   options.authentication.kubeconfig = "missing.conf";

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "cli/scheduler/flags_values.h"
 
 namespace berth::cli::scheduler {

@@ -19,10 +19,8 @@
 #include "apiserver/cluster.h"
 #include "cli/config_file.h"
 #include "cli/explain/what_if.h"
-#include "cli/flags.h"
 #include "cli/plugins.h"
 #include "cli/scheduler/stop_signal.h"
-#include "cli/terminal.h"
 #include "cli/up/view.h"
 #include "config/config.h"
 #include "files/read.h"
@@ -30,6 +28,8 @@
 #include "kube/host/scheduler_host.h"
 #include "server/dashboard/dashboard.h"
 #include "server/explain/explain_api.h"
+#include "term/flags.h"
+#include "term/terminal.h"
 
 namespace berth::cli {
 namespace {
@@ -70,7 +70,7 @@ Result<double> ParseSpeed(const std::string& text) {
   return speed;
 }
 
-void AddFlags(Flags& flags, UpOptions& options) {
+void AddFlags(term::Flags& flags, UpOptions& options) {
   flags.AddNumber("nodes", "N", "how many simulated nodes (50)", 0, 100000, &options.nodes);
   flags.AddList("nodes-file", "FILE",
                 "manifest with the nodes, instead of --nodes; other objects in it are created too",
@@ -146,7 +146,7 @@ class SchedulerPart {
                                                      const Plugins& plugins,
                                                      up::Decisions* decisions) {
     auto part = std::make_unique<SchedulerPart>();
-    part->loop_ = kube::MakeSystemLoop();
+    part->loop_ = net::MakeSystemLoop();
     kube::ClientConfig client;
     client.server = server;
     client.token = token;
@@ -170,8 +170,8 @@ class SchedulerPart {
     part->config_ = config;
     host.config = std::move(config);
     host.host_name = "berth-up";
-    host.make_http_client = [loop = part->loop_.get()](kube::HttpClientOptions http) {
-      return kube::MakeHttpClient(*loop, std::move(http));
+    host.make_http_client = [loop = part->loop_.get()](net::HttpClientOptions http) {
+      return net::MakeHttpClient(*loop, std::move(http));
     };
     host.observer = decisions;
     auto host_made = kube::SchedulerHost::Make(*part->loop_, *part->client_, std::move(host));
@@ -211,7 +211,7 @@ class SchedulerPart {
  private:
   config::KubeSchedulerConfiguration config_;
   std::vector<berth::scheduler::ExtraPlugin> plugins_;
-  std::unique_ptr<kube::SystemLoop> loop_;
+  std::unique_ptr<net::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::SchedulerHost> host_;
   std::thread thread_;
@@ -378,7 +378,7 @@ Result<int> Run(const UpOptions& options) {
 
 int Up(const std::vector<std::string>& args) {
   UpOptions options;
-  Flags flags;
+  term::Flags flags;
   AddFlags(flags, options);
   std::vector<std::string> rest;
   if (auto ok = flags.Parse(args, &rest); !ok) {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal.h"
+#include "term/terminal.h"
 
 namespace berth::cli::up {
 namespace {
@@ -52,7 +52,7 @@ size_t Letters(std::string_view text) {
 struct Figure {
   std::string name;
   std::string value;
-  Tone tone = Tone::kPlain;
+  term::Tone tone = term::Tone::kPlain;
 };
 
 // As many figures as the width holds, the first ones first.
@@ -63,7 +63,8 @@ std::string Line(const std::vector<Figure>& figures, size_t width) {
     const size_t size = figure.name.size() + figure.value.size() + 1 + (used > 0 ? 3 : 0);
     if (used + size > width) break;
     if (used > 0) line += "   ";
-    line += Toned(figure.name, Tone::kDim, true) + " " + Toned(figure.value, figure.tone, true);
+    line += term::Toned(figure.name, term::Tone::kDim, true) + " " +
+            term::Toned(figure.value, figure.tone, true);
     used += size;
   }
   return line;
@@ -154,12 +155,12 @@ void View::Show(const Snapshot& now, const Decisions::State& decisions, double s
     for (const size_t letters : drawn_) rows += 1 + (letters > 0 ? (letters - 1) / (width + 1) : 0);
     if (rows > 0) text += fmt::format("\x1b[{}A\r\x1b[J", rows);
     std::vector<std::string> lines;
-    lines.push_back(Line(
-        {{"nodes", fmt::format("{}/{}", now.ready_nodes, now.nodes)},
-         {"pods", std::to_string(now.pods)},
-         {"running", std::to_string(now.running)},
-         {"pending", std::to_string(now.pending), now.pending > 0 ? Tone::kWarn : Tone::kPlain}},
-        width));
+    lines.push_back(Line({{"nodes", fmt::format("{}/{}", now.ready_nodes, now.nodes)},
+                          {"pods", std::to_string(now.pods)},
+                          {"running", std::to_string(now.running)},
+                          {"pending", std::to_string(now.pending),
+                           now.pending > 0 ? term::Tone::kWarn : term::Tone::kPlain}},
+                         width));
     lines.push_back(Line({{"bound", fmt::format("{} ({:.0f}/s)", decisions.bound, rate)},
                           {"waits", std::to_string(decisions.failed)},
                           {"requests", std::to_string(now.requests)}},

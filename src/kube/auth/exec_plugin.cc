@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/json.h"
-#include "api/schema.h"
-#include "api/yaml.h"
+#include "api/codec/json.h"
+#include "api/codec/schema.h"
+#include "api/codec/yaml.h"
+#include "api/go/go_text.h"
 
 namespace berth::kube {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/http/http_client.h"
+#include "net/http/http_client.h"
 
 namespace berth::kube {
 
@@ -23,8 +23,8 @@ struct ExecConfig {
 
 // How to reach one API server as one user.
 struct ClientConfig {
-  std::string server;  // scheme://host[:port][/path]; the path is in front of every request's
-  TlsOptions tls;      // certificates inline or as read from their files
+  std::string server;   // scheme://host[:port][/path]; the path is in front of every request's
+  net::TlsOptions tls;  // certificates inline or as read from their files
   std::string proxy_url;
   bool disable_compression = false;
   // At most one of these speaks for us, in this order.

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "api/base64.h"
-#include "api/go_text.h"
+#include "api/codec/base64.h"
+#include "api/go/go_text.h"
 #include "kube/auth/read_file.h"
 #include "kube/auth/server_url.h"
 

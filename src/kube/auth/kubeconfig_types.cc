@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/json.h"
-#include "api/yaml.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml.h"
+#include "api/go/go_text.h"
 #include "kube/json_kind.h"
 
 namespace berth::kube {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/box.h"
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "api/string_map.h"
 #include "api/values.h"
 #include "base/error.h"

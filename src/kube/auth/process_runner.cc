@@ -165,7 +165,7 @@ std::optional<std::string> ReadOutput(int out, int wake, const ProcessSpec& spec
 }
 
 // Waits for the end of the program, which has closed its output, until the time limit.
-bool WaitForEnd(pid_t pid, int wake, Nanoseconds limit, int* status) {
+bool WaitForEnd(pid_t pid, int wake, net::Nanoseconds limit, int* status) {
   const Clock::time_point deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
   for (int pause = 1;; pause = std::min(pause * 2, 50)) {
@@ -212,7 +212,7 @@ ProcessResult RunProcess(ProcessSpec spec, int wake) {
 
 class Runner final : public ProcessRunner {
  public:
-  explicit Runner(Loop& loop) : loop_(loop) {}
+  explicit Runner(net::Loop& loop) : loop_(loop) {}
   ~Runner() override { Stop(); }
 
   void Run(ProcessSpec spec, Callback done) override {
@@ -245,7 +245,7 @@ class Runner final : public ProcessRunner {
     wake_.read.Close();
   }
 
-  Loop& loop_;
+  net::Loop& loop_;
   Pipe wake_;
   std::shared_ptr<bool> wanted_;
   std::thread thread_;
@@ -253,7 +253,7 @@ class Runner final : public ProcessRunner {
 
 }  // namespace
 
-std::unique_ptr<ProcessRunner> MakeProcessRunner(Loop& loop) {
+std::unique_ptr<ProcessRunner> MakeProcessRunner(net::Loop& loop) {
   return std::make_unique<Runner>(loop);
 }
 

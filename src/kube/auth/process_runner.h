@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/loop.h"
+#include "net/loop.h"
 
 namespace berth::kube {
 
@@ -15,7 +15,7 @@ struct ProcessSpec {
   std::vector<std::string> args;
   std::vector<std::string> env;  // "NAME=value", all of it
   bool inherit_stdin = false;    // else /dev/null
-  Nanoseconds timeout = std::chrono::minutes(1);
+  net::Nanoseconds timeout = std::chrono::minutes(1);
   size_t max_output = 1u << 20;
 };
 
@@ -43,6 +43,6 @@ class ProcessRunner {
 };
 
 // `loop` outlives the runner. The program's standard error is ours.
-std::unique_ptr<ProcessRunner> MakeProcessRunner(Loop& loop);
+std::unique_ptr<ProcessRunner> MakeProcessRunner(net::Loop& loop);
 
 }  // namespace berth::kube

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include "kube/fake_loop.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -18,19 +18,19 @@ using ::testing::HasSubstr;
 using Kind = ProcessResult::Kind;
 
 // A loop whose Post may be called from any thread; the test waits for tasks and runs them.
-class PostingLoop final : public Loop {
+class PostingLoop final : public net::Loop {
  public:
   void Post(Task task) override {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
     arrived_.notify_one();
   }
-  TimerId After(Nanoseconds delay, Task task) override {
+  TimerId After(net::Nanoseconds delay, Task task) override {
     return fake_.After(delay, std::move(task));
   }
   void Cancel(TimerId timer) override { fake_.Cancel(timer); }
   api::Time Now() const override { return fake_.Now(); }
-  Nanoseconds Steady() const override { return fake_.Steady(); }
+  net::Nanoseconds Steady() const override { return fake_.Steady(); }
   double Random() override { return fake_.Random(); }
 
   void RunOne() {
@@ -46,7 +46,7 @@ class PostingLoop final : public Loop {
   }
 
  private:
-  FakeLoop fake_;
+  net::FakeLoop fake_;
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Task> tasks_;

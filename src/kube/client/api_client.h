@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "kube/http/message.h"
-#include "kube/loop.h"
+#include "net/http/message.h"
+#include "net/loop.h"
 
 namespace berth::kube {
 
@@ -25,7 +25,7 @@ struct ApiRequest {
   std::string content_type = {};
   std::string body = {};
   // For all attempts together; 0: the client's own. Watches have none.
-  Nanoseconds timeout = Nanoseconds(0);
+  net::Nanoseconds timeout = net::Nanoseconds(0);
   // Counted apart: kube-scheduler's events have a rate limit of their own beside that of everything
   // else. The first attempt of a watch is not counted at all.
   bool event = false;
@@ -35,12 +35,12 @@ struct ApiRequest {
 
 struct ApiResponse {
   int code = 0;                   // 0: no answer, see error
-  HttpError error = {};           // with code 0
+  net::HttpError error = {};      // with code 0
   std::string content_type = {};  // of the body
   std::string body = {};          // of an answer below 300
   std::string reason = {};        // of a Status: "NotFound", "Conflict", "Expired", …
   std::string message = {};       // what to tell people: the Status' message or the error's
-  Nanoseconds retry_after = Nanoseconds(0);  // asked for by the server; 0: not
+  net::Nanoseconds retry_after = net::Nanoseconds(0);  // asked for by the server; 0: not
 
   bool Ok() const { return code >= 200 && code < 300; }
 };

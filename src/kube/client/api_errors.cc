@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/json.h"
+#include "api/codec/json.h"
+#include "api/codec/proto.h"
+#include "api/go/go_text.h"
 #include "api/meta.h"
-#include "api/proto.h"
 
 namespace berth::kube {
 namespace {
@@ -113,7 +113,7 @@ GenericError DescribeCode(int code, std::string_view method, std::string server_
                           code)};
 }
 
-void FillGenericError(const ApiRequest& request, const HttpResponse& response,
+void FillGenericError(const ApiRequest& request, const net::HttpResponse& response,
                       std::string_view media_type, ApiResponse& out) {
   std::string server_message = "unknown";
   if (media_type.empty() || media_type.starts_with("text/")) {
@@ -160,7 +160,7 @@ std::string MediaType(std::string_view content_type) {
   return ToLower(TrimSpace(content_type.substr(0, content_type.find(';'))));
 }
 
-bool RetryAfterSeconds(const HttpResponse& response, int* seconds) {
+bool RetryAfterSeconds(const net::HttpResponse& response, int* seconds) {
   std::string_view text = response.Get("retry-after");
   if (text.starts_with('+')) text.remove_prefix(1);
   if (text.empty() || text.starts_with("+")) return false;
@@ -172,9 +172,9 @@ bool RetryAfterSeconds(const HttpResponse& response, int* seconds) {
   return true;
 }
 
-std::vector<std::string> Warnings(const std::vector<Header>& headers) {
+std::vector<std::string> Warnings(const std::vector<net::Header>& headers) {
   std::vector<std::string> texts;
-  for (const Header& header : headers) {
+  for (const net::Header& header : headers) {
     if (header.name != "warning") continue;
     // 199 AGENT "TEXT"
     std::string_view value = TrimSpace(header.value);
@@ -219,7 +219,7 @@ PathResource ResourceOfPath(std::string_view path) {
   return about;
 }
 
-ApiResponse ToApiResponse(const ApiRequest& request, HttpResponse response) {
+ApiResponse ToApiResponse(const ApiRequest& request, net::HttpResponse response) {
   ApiResponse out;
   out.code = response.status;
   out.content_type = response.Get("content-type");
@@ -240,7 +240,7 @@ ApiResponse ToApiResponse(const ApiRequest& request, HttpResponse response) {
   return out;
 }
 
-ApiResponse ToApiResponse(std::string_view method, std::string_view url, HttpError error) {
+ApiResponse ToApiResponse(std::string_view method, std::string_view url, net::HttpError error) {
   ApiResponse out;
   std::string verb = ToLower(method);
   if (!verb.empty() && verb[0] >= 'a' && verb[0] <= 'z') {

@@ -9,22 +9,22 @@
 #include <vector>
 
 #include "kube/client/api_client.h"
-#include "kube/http/message.h"
+#include "net/http/message.h"
 
 namespace berth::kube {
 
 // The response to `request`, whose body is taken. Of an answer that is no success, reason, message
 // and retry_after are filled in and the body is dropped.
-ApiResponse ToApiResponse(const ApiRequest& request, HttpResponse response);
+ApiResponse ToApiResponse(const ApiRequest& request, net::HttpResponse response);
 
 // No response. `url` is the whole one: Post "https://host/path": message
-ApiResponse ToApiResponse(std::string_view method, std::string_view url, HttpError error);
+ApiResponse ToApiResponse(std::string_view method, std::string_view url, net::HttpError error);
 
 // The Retry-After header in seconds; false when there is none or it is no number.
-bool RetryAfterSeconds(const HttpResponse& response, int* seconds);
+bool RetryAfterSeconds(const net::HttpResponse& response, int* seconds);
 
 // The texts of the server's Warning headers (code 199); what is malformed is left out.
-std::vector<std::string> Warnings(const std::vector<Header>& headers);
+std::vector<std::string> Warnings(const std::vector<net::Header>& headers);
 
 // The media type of a Content-Type: lower case, without parameters.
 std::string MediaType(std::string_view content_type);

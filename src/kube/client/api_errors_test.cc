@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/codec/proto.h"
 #include "api/meta.h"
-#include "api/proto.h"
 
 namespace berth::kube {
 namespace {
@@ -65,7 +65,7 @@ TEST(ApiErrors, AStatusSpeaksForItself) {
       {"", api::ToEnvelope(status)},
   };
   for (const auto& [type, body] : bodies) {
-    HttpResponse http{409, {}, body};
+    net::HttpResponse http{409, {}, body};
     if (!type.empty()) http.headers.push_back({"content-type", type});
     const ApiResponse response = ToApiResponse(Request("PUT", "/api/v1/pods"), http);
     EXPECT_EQ(response.code, 409) << type;
@@ -81,12 +81,12 @@ TEST(ApiErrors, WhatIsNoStatusGetsClientGosSentence) {
     std::string what;
     std::string method;
     std::string path;
-    HttpResponse response;
+    net::HttpResponse response;
     std::string reason;
     std::string message;
   };
-  const std::vector<Header> text = {{"content-type", "text/plain; charset=utf-8"}};
-  const std::vector<Header> json = {{"content-type", "application/json"}};
+  const std::vector<net::Header> text = {{"content-type", "text/plain; charset=utf-8"}};
+  const std::vector<net::Header> json = {{"content-type", "application/json"}};
   const Row rows[] = {
       {"a list of nothing",
        "GET",
@@ -214,7 +214,7 @@ TEST(ApiErrors, WhatIsNoStatusGetsClientGosSentence) {
 }
 
 TEST(ApiErrors, LongBodiesAreCut) {
-  const HttpResponse http{500, {}, std::string(100'000, 'x')};
+  const net::HttpResponse http{500, {}, std::string(100'000, 'x')};
   EXPECT_LT(ToApiResponse(Request("GET", "/x"), http).message.size(), 2200u);
 }
 
@@ -229,12 +229,12 @@ TEST(ApiErrors, SuccessKeepsTheBody) {
 TEST(ApiErrors, NoAnswerIsToldWithTheUrl) {
   const ApiResponse response = ToApiResponse(
       "POST", "https://h:6443/api/v1/pods?limit=5",
-      {HttpError::Kind::kRefused, "dial tcp 127.0.0.1:6443: connect: connection refused"});
+      {net::HttpError::Kind::kRefused, "dial tcp 127.0.0.1:6443: connect: connection refused"});
   EXPECT_EQ(response.code, 0);
   EXPECT_EQ(response.message,
             "Post \"https://h:6443/api/v1/pods?limit=5\": dial tcp 127.0.0.1:6443: connect: "
             "connection refused");
-  EXPECT_EQ(response.error.kind, HttpError::Kind::kRefused);
+  EXPECT_EQ(response.error.kind, net::HttpError::Kind::kRefused);
   EXPECT_EQ(response.error.message, "dial tcp 127.0.0.1:6443: connect: connection refused");
 }
 
@@ -255,16 +255,16 @@ TEST(ApiErrors, RetryAfterIsANumberOfSeconds) {
   };
   for (const auto& [text, want] : rows) {
     int seconds = -99;
-    const HttpResponse response{429, {{"retry-after", text}}, ""};
+    const net::HttpResponse response{429, {{"retry-after", text}}, ""};
     EXPECT_EQ(RetryAfterSeconds(response, &seconds), want != -99) << text;
     EXPECT_EQ(seconds, want) << text;
   }
   int seconds = 0;
-  EXPECT_FALSE(RetryAfterSeconds(HttpResponse{429, {}, ""}, &seconds));
+  EXPECT_FALSE(RetryAfterSeconds(net::HttpResponse{429, {}, ""}, &seconds));
 }
 
 TEST(ApiErrors, WarningsOfTheServer) {
-  const std::vector<Header> headers = {
+  const std::vector<net::Header> headers = {
       {"warning", R"(199 - "v1beta1 is \"deprecated\"")"},
       {"warning", "299 - \"other\""},
       {"warning", "199 - unquoted"},

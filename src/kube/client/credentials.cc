@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "api/base64.h"
-#include "api/go_text.h"
+#include "api/codec/base64.h"
+#include "api/go/go_text.h"
 #include "kube/auth/exec_plugin.h"
 #include "kube/auth/read_file.h"
 #include "kube/client/rest_client.h"
@@ -17,12 +17,12 @@ namespace berth::kube {
 namespace {
 
 // The kubelet renews tokens well before they end; client-go counts a minute, less ten seconds.
-constexpr Nanoseconds kTokenAge = std::chrono::seconds(50);
-constexpr Nanoseconds kFileCheck = std::chrono::minutes(5);
-constexpr Nanoseconds kFileCheckAtMost = std::chrono::seconds(1);
+constexpr net::Nanoseconds kTokenAge = std::chrono::seconds(50);
+constexpr net::Nanoseconds kFileCheck = std::chrono::minutes(5);
+constexpr net::Nanoseconds kFileCheckAtMost = std::chrono::seconds(1);
 // How to install a plugin is said ten times an hour, not with every request.
 constexpr int kHints = 10;
-constexpr Nanoseconds kHintWindow = std::chrono::hours(1);
+constexpr net::Nanoseconds kHintWindow = std::chrono::hours(1);
 
 std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
@@ -53,8 +53,8 @@ bool IsHeaderValue(std::string_view value) {
   });
 }
 
-std::vector<Header> Impersonation(const ClientConfig& config) {
-  std::vector<Header> headers;
+std::vector<net::Header> Impersonation(const ClientConfig& config) {
+  std::vector<net::Header> headers;
   if (config.impersonate_user.empty()) return headers;
   headers.push_back({"impersonate-user", config.impersonate_user});
   if (!config.impersonate_uid.empty()) {
@@ -73,19 +73,19 @@ std::vector<Header> Impersonation(const ClientConfig& config) {
 
 }  // namespace
 
-Result<std::shared_ptr<Credentials>> Credentials::Make(Loop& loop, const ClientConfig& config,
+Result<std::shared_ptr<Credentials>> Credentials::Make(net::Loop& loop, const ClientConfig& config,
                                                        std::unique_ptr<ProcessRunner> runner) {
   std::shared_ptr<Credentials> credentials(new Credentials(loop, config, std::move(runner)));
   const auto& headers = credentials->impersonation_;
   const bool fine = IsHeaderValue(config.token) &&
                     std::all_of(headers.begin(), headers.end(),
-                                [](const Header& h) { return IsHeaderValue(h.value); });
+                                [](const net::Header& h) { return IsHeaderValue(h.value); });
   if (!fine)
     return Fail("net/http: invalid header field value for \"Authorization\" or \"Impersonate-\"");
   return credentials;
 }
 
-Credentials::Credentials(Loop& loop, const ClientConfig& config,
+Credentials::Credentials(net::Loop& loop, const ClientConfig& config,
                          std::unique_ptr<ProcessRunner> runner)
     : loop_(loop),
       config_(config),
@@ -174,7 +174,7 @@ void Credentials::RemoveListener(ListenerId id) {
   std::erase_if(listeners_, [&](const auto& entry) { return entry.first == id; });
 }
 
-Result<void> Credentials::ApplyTls(TlsOptions tls) {
+Result<void> Credentials::ApplyTls(net::TlsOptions tls) {
   if (tls == tls_) return {};
   for (size_t i = 0; i < listeners_.size(); ++i) {
     if (auto ok = listeners_[i].second(tls); !ok) {
@@ -198,7 +198,7 @@ void Credentials::CheckFiles() {
   if (!HasFiles()) return;
   if (files_checked_ && loop_.Steady() - *files_checked_ < kFileCheckAtMost) return;
   files_checked_ = loop_.Steady();
-  TlsOptions tls = tls_;
+  net::TlsOptions tls = tls_;
   Result<void> outcome;
   const auto read = [&](const std::string& file, std::string& into) {
     if (file.empty() || !outcome) return;
@@ -254,7 +254,7 @@ Result<void> Credentials::TakeExecCredential(const ProcessResult& result) {
   auto credential = ReadExecCredential(config_.exec, result, with_hint);
   if (!credential) return Fail(credential.error());
   if (!IsHeaderValue(credential->token)) return Fail("exec plugin returned a malformed token");
-  TlsOptions tls = tls_;
+  net::TlsOptions tls = tls_;
   tls.client_cert_pem = std::move(credential->client_cert_pem);
   tls.client_key_pem = std::move(credential->client_key_pem);
   if (auto ok = ApplyTls(std::move(tls)); !ok) {
@@ -284,7 +284,7 @@ void Credentials::AnswerAll(const Result<void>& answer) {
   }
 }
 
-Result<std::shared_ptr<Credentials>> MakeCredentials(Loop& loop, const ClientConfig& config) {
+Result<std::shared_ptr<Credentials>> MakeCredentials(net::Loop& loop, const ClientConfig& config) {
   return Credentials::Make(loop, config);
 }
 

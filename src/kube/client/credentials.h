@@ -20,24 +20,24 @@
 #include "base/error.h"
 #include "kube/auth/kubeconfig.h"
 #include "kube/auth/process_runner.h"
-#include "kube/http/http_client.h"
-#include "kube/loop.h"
+#include "net/http/http_client.h"
+#include "net/loop.h"
 
 namespace berth::kube {
 
 class Credentials {
  public:
   struct Credential {
-    uint64_t version = 0;         // a new one for every new content
-    std::vector<Header> headers;  // Authorization, Impersonate-…
+    uint64_t version = 0;              // a new one for every new content
+    std::vector<net::Header> headers;  // Authorization, Impersonate-…
   };
   using Done = std::function<void(const Result<void>&)>;
   // Takes new certificates; an error leaves the old ones in use.
-  using TlsListener = std::function<Result<void>(const TlsOptions&)>;
+  using TlsListener = std::function<Result<void>(const net::TlsOptions&)>;
   using ListenerId = uint64_t;
 
   // `runner` is used for exec plugins only; null: the system's.
-  static Result<std::shared_ptr<Credentials>> Make(Loop& loop, const ClientConfig& config,
+  static Result<std::shared_ptr<Credentials>> Make(net::Loop& loop, const ClientConfig& config,
                                                    std::unique_ptr<ProcessRunner> runner = nullptr);
   ~Credentials();
   Credentials(const Credentials&) = delete;
@@ -57,12 +57,12 @@ class Credentials {
   void ConnectFailed() { CheckFiles(); }
 
   // The certificates at this moment.
-  const TlsOptions& Tls() const { return tls_; }
+  const net::TlsOptions& Tls() const { return tls_; }
   ListenerId AddListener(TlsListener listener);
   void RemoveListener(ListenerId id);
 
  private:
-  Credentials(Loop& loop, const ClientConfig& config, std::unique_ptr<ProcessRunner> runner);
+  Credentials(net::Loop& loop, const ClientConfig& config, std::unique_ptr<ProcessRunner> runner);
 
   bool UsesExec() const { return !config_.exec.command.empty(); }
   bool HasFiles() const { return !config_.ca_file.empty() || !config_.client_cert_file.empty(); }
@@ -70,7 +70,7 @@ class Credentials {
   void ReadToken();
   void ScheduleFileCheck();
   void CheckFiles();
-  Result<void> ApplyTls(TlsOptions tls);
+  Result<void> ApplyTls(net::TlsOptions tls);
   void StartExec();
   void FinishExec(const ProcessResult& result);
   Result<void> TakeExecCredential(const ProcessResult& result);
@@ -78,19 +78,19 @@ class Credentials {
   bool HintAllowed();
   void PostAnswer(Done done, Result<void> answer);
 
-  Loop& loop_;
+  net::Loop& loop_;
   ClientConfig config_;
   std::unique_ptr<ProcessRunner> runner_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 
   Credential credential_;
   std::string token_;
-  Nanoseconds token_read_{0};
-  std::vector<Header> impersonation_;
+  net::Nanoseconds token_read_{0};
+  std::vector<net::Header> impersonation_;
 
-  TlsOptions tls_;
-  Loop::TimerId file_timer_ = 0;
-  std::optional<Nanoseconds> files_checked_;
+  net::TlsOptions tls_;
+  net::Loop::TimerId file_timer_ = 0;
+  std::optional<net::Nanoseconds> files_checked_;
   ListenerId next_listener_ = 1;
   std::vector<std::pair<ListenerId, TlsListener>> listeners_;
 
@@ -98,7 +98,7 @@ class Credentials {
   bool exec_running_ = false;
   std::optional<api::Time> exec_expiration_;
   std::vector<Done> waiting_;
-  Nanoseconds hint_window_{0};
+  net::Nanoseconds hint_window_{0};
   int hints_ = 0;
 };
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "kube/client/fake_plugin.h"
-#include "kube/fake_loop.h"
+#include "kube/testing/fake_exec_plugin.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -36,7 +36,7 @@ class CredentialsTest : public ::testing::Test {
   }
 
   std::string dir_;
-  FakeLoop loop_;
+  net::FakeLoop loop_;
 };
 
 // What would be sent, as lines; "-" when it has to be fetched first.
@@ -44,13 +44,13 @@ std::vector<std::string> Lines(Credentials& credentials) {
   const Credentials::Credential* credential = credentials.Current();
   if (credential == nullptr) return {"-"};
   std::vector<std::string> lines;
-  for (const Header& header : credential->headers) {
+  for (const net::Header& header : credential->headers) {
     lines.push_back(header.name + ": " + header.value);
   }
   return lines;
 }
 
-std::shared_ptr<Credentials> Make(Loop& loop, const ClientConfig& config,
+std::shared_ptr<Credentials> Make(net::Loop& loop, const ClientConfig& config,
                                   std::unique_ptr<ProcessRunner> runner = nullptr) {
   auto made = Credentials::Make(loop, config, std::move(runner));
   EXPECT_TRUE(made);
@@ -138,11 +138,11 @@ TEST_F(CredentialsTest, NewCertificatesReachAllListeners) {
   const auto credentials = Make(loop_, config);
   std::vector<std::string> seen;
   Result<void> second_answer;
-  const auto first = credentials->AddListener([&](const TlsOptions& tls) -> Result<void> {
+  const auto first = credentials->AddListener([&](const net::TlsOptions& tls) -> Result<void> {
     seen.push_back("first " + tls.client_cert_pem);
     return {};
   });
-  credentials->AddListener([&](const TlsOptions& tls) {
+  credentials->AddListener([&](const net::TlsOptions& tls) {
     seen.push_back("second " + tls.client_cert_pem);
     return second_answer;
   });
@@ -283,7 +283,7 @@ TEST_F(ExecCredentialsTest, ExpiredAndRefusedOnesAreRenewed) {
 TEST_F(ExecCredentialsTest, ItsCertificatesReachTheListeners) {
   std::vector<std::string> seen;
   Result<void> answer;
-  credentials_->AddListener([&](const TlsOptions& tls) {
+  credentials_->AddListener([&](const net::TlsOptions& tls) {
     seen.push_back(tls.client_cert_pem + tls.client_key_pem);
     return answer;
   });

@@ -11,12 +11,14 @@ constexpr double kDefaultBurst = 10;
 // Longer waits are as good as forever; beyond it nanoseconds would overflow.
 constexpr double kLongestWaitSeconds = 1e9;
 
-Nanoseconds FromSeconds(double seconds) {
+net::Nanoseconds FromSeconds(double seconds) {
   const double nanos = std::floor(std::min(seconds, kLongestWaitSeconds) * 1e9);
-  return Nanoseconds(static_cast<Nanoseconds::rep>(nanos));
+  return net::Nanoseconds(static_cast<net::Nanoseconds::rep>(nanos));
 }
 
-double Seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+double Seconds(net::Nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace
 
@@ -25,23 +27,23 @@ RateLimiter::RateLimiter(float qps, int burst)
       burst_(burst == 0 ? kDefaultBurst : std::max(1, burst)),
       tokens_(burst_) {}
 
-void RateLimiter::Advance(Nanoseconds now) {
+void RateLimiter::Advance(net::Nanoseconds now) {
   if (now <= last_) return;
   tokens_ = std::min(burst_, tokens_ + Seconds(now - last_) * qps_);
   last_ = now;
 }
 
-Nanoseconds RateLimiter::Take(Nanoseconds now) {
-  if (!(qps_ > 0)) return Nanoseconds(0);
+net::Nanoseconds RateLimiter::Take(net::Nanoseconds now) {
+  if (!(qps_ > 0)) return net::Nanoseconds(0);
   Advance(now);
   tokens_ -= 1;
-  const Nanoseconds wait = tokens_ < 0 ? FromSeconds(-tokens_ / qps_) : Nanoseconds(0);
+  const net::Nanoseconds wait = tokens_ < 0 ? FromSeconds(-tokens_ / qps_) : net::Nanoseconds(0);
   last_event_ = now + wait;
   return wait;
 }
 
-void RateLimiter::GiveBack(Nanoseconds now, Nanoseconds taken, Nanoseconds wait) {
-  const Nanoseconds event = taken + wait;
+void RateLimiter::GiveBack(net::Nanoseconds now, net::Nanoseconds taken, net::Nanoseconds wait) {
+  const net::Nanoseconds event = taken + wait;
   if (!(qps_ > 0) || event <= now) return;
   // Tokens taken after this one already count on it.
   const double restore = 1 - Seconds(last_event_ - event) * qps_;
@@ -49,7 +51,7 @@ void RateLimiter::GiveBack(Nanoseconds now, Nanoseconds taken, Nanoseconds wait)
   Advance(now);
   tokens_ = std::min(burst_, tokens_ + restore);
   if (event == last_event_) {
-    const Nanoseconds previous = event - FromSeconds(1 / qps_);
+    const net::Nanoseconds previous = event - FromSeconds(1 / qps_);
     if (previous >= now) last_event_ = previous;
   }
 }

@@ -5,7 +5,7 @@
 // waiters go in the order they came.
 #pragma once
 
-#include "kube/loop.h"
+#include "net/loop.h"
 
 namespace berth::kube {
 
@@ -15,19 +15,19 @@ class RateLimiter {
   RateLimiter(float qps, int burst);
 
   // Takes a token; what is returned is how long to wait before using it.
-  Nanoseconds Take(Nanoseconds now);
+  net::Nanoseconds Take(net::Nanoseconds now);
   // Gives a token back that was taken at `taken` with a wait of `wait` and will not be used. Those
   // who came later keep their places, as in client-go.
-  void GiveBack(Nanoseconds now, Nanoseconds taken, Nanoseconds wait);
+  void GiveBack(net::Nanoseconds now, net::Nanoseconds taken, net::Nanoseconds wait);
 
  private:
-  void Advance(Nanoseconds now);
+  void Advance(net::Nanoseconds now);
 
   double qps_;
   double burst_;
   double tokens_;
-  Nanoseconds last_{0};        // when tokens_ was right
-  Nanoseconds last_event_{0};  // when the last token taken may be used
+  net::Nanoseconds last_{0};        // when tokens_ was right
+  net::Nanoseconds last_event_{0};  // when the last token taken may be used
 };
 
 }  // namespace berth::kube

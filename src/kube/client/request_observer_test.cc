@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "kube/client/credentials.h"
-#include "kube/client/fake_http_client.h"
 #include "kube/client/rest_client.h"
-#include "kube/fake_loop.h"
+#include "kube/testing/fake_http_client.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -53,7 +53,7 @@ class RequestObserverTest : public ::testing::Test {
                                             *credentials, options));
   }
 
-  FakeLoop loop_;
+  net::FakeLoop loop_;
   FakeHttp http_;
   Recorder told_;
   std::unique_ptr<ApiClient> client_;
@@ -75,7 +75,7 @@ TEST_F(RequestObserverTest, EveryAttemptIsAnsweredAndTheRequestFinishedOnce) {
 
 TEST_F(RequestObserverTest, WhatGetsNoAnswerIsAnError) {
   client_->Send({}, [](const ApiResponse&) {});
-  http_.Break(HttpError::Kind::kConnect, "refused");
+  http_.Break(net::HttpError::Kind::kConnect, "refused");
   EXPECT_THAT(told_.lines, ElementsAre("held back GET h:6443 0", "answered GET h:6443 <error> 0",
                                        "finished GET h:6443 0 0"));
 }

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "api/proto.h"
+#include "api/codec/proto.h"
 #include "kube/auth/server_url.h"
 #include "kube/client/api_errors.h"
 #include "kube/client/credentials.h"
@@ -25,23 +25,25 @@ namespace {
 // As client-go: repetitions of one request, and the pause before one that the server did not ask
 // for.
 constexpr int kMaxRetries = 10;
-constexpr Nanoseconds kRetryPause = std::chrono::seconds(1);
+constexpr net::Nanoseconds kRetryPause = std::chrono::seconds(1);
 // Pauses from here on are told of.
-constexpr Nanoseconds kLongRetryAfter = std::chrono::seconds(10);
+constexpr net::Nanoseconds kLongRetryAfter = std::chrono::seconds(10);
 // Repetitions at once of what a closing connection did not take.
 constexpr int kMaxResends = 5;
 // Of the body of a refused watch.
 constexpr size_t kMaxErrorBody = 1u << 20;
 
-HttpError TimeoutError() { return {HttpError::Kind::kTimeout, "context deadline exceeded"}; }
+net::HttpError TimeoutError() {
+  return {net::HttpError::Kind::kTimeout, "context deadline exceeded"};
+}
 
-void LogWarnings(const std::vector<Header>& headers) {
+void LogWarnings(const std::vector<net::Header>& headers) {
   for (const std::string& text : Warnings(headers)) log::WarningLine(text);
 }
 
 class RestClient final : public ApiClient {
  public:
-  RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl url,
+  RestClient(net::Loop& loop, std::unique_ptr<net::HttpClient> http, ServerUrl url,
              std::shared_ptr<Credentials> credentials, RestClientOptions options);
   ~RestClient() override;
 
@@ -51,14 +53,14 @@ class RestClient final : public ApiClient {
   std::string_view ContentType() const override { return options_.content_type; }
 
  private:
-  struct Call final : StreamSink {
+  struct Call final : net::StreamSink {
     Call(RestClient& owner, Id its_id, ApiRequest what)
         : client(owner), id(its_id), request(std::move(what)) {}
-    void OnResponse(int status, const std::vector<Header>& headers) override {
+    void OnResponse(int status, const std::vector<net::Header>& headers) override {
       client.OnWatchResponse(id, status, headers);
     }
     void OnData(std::string_view bytes) override { client.OnWatchData(id, bytes); }
-    void OnDone(const HttpError* error) override { client.OnWatchDone(id, error); }
+    void OnDone(const net::HttpError* error) override { client.OnWatchDone(id, error); }
 
     RestClient& client;
     const Id id;
@@ -68,27 +70,27 @@ class RestClient final : public ApiClient {
 
     int retries = 0;
     int resends = 0;
-    bool renewed = false;     // credentials, after a 401
-    uint64_t credential = 0;  // version in use
-    Nanoseconds deadline{0};  // 0: none
-    Loop::TimerId timer = 0;  // of the wait it is in
-    Nanoseconds sent{0};
-    std::optional<Nanoseconds> first_sent;  // of all attempts
-    HttpClient::Id http = 0;                // in flight
-    bool throttled = false;                 // waits for the rate limit, with this token:
-    Nanoseconds token_taken{0}, token_wait{0};
+    bool renewed = false;          // credentials, after a 401
+    uint64_t credential = 0;       // version in use
+    net::Nanoseconds deadline{0};  // 0: none
+    net::Loop::TimerId timer = 0;  // of the wait it is in
+    net::Nanoseconds sent{0};
+    std::optional<net::Nanoseconds> first_sent;  // of all attempts
+    net::HttpClient::Id http = 0;                // in flight
+    bool throttled = false;                      // waits for the rate limit, with this token:
+    net::Nanoseconds token_taken{0}, token_wait{0};
     std::string previous_error;  // of the attempt before this one
 
     bool started = false;  // the watch
     WatchFramer framer;
-    HttpResponse refusal;  // of the watch
+    net::HttpResponse refusal;  // of the watch
   };
   using CallPtr = std::shared_ptr<Call>;
   struct KnownHeaders {
     std::string accept;
     std::string content_type;  // empty: none
     uint64_t credential;       // its version
-    RequestHeaders headers;
+    net::RequestHeaders headers;
   };
 
   CallPtr Find(Id id) const;
@@ -100,27 +102,27 @@ class RestClient final : public ApiClient {
   void Prepare(const CallPtr& call);
   void AwaitCredential(const CallPtr& call);
   void Launch(const CallPtr& call, const Credentials::Credential& credential);
-  HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential);
-  const RequestHeaders& HeadersFor(const ApiRequest& request,
-                                   const Credentials::Credential& credential);
+  net::HttpRequest BuildRequest(const Call& call, const Credentials::Credential& credential);
+  const net::RequestHeaders& HeadersFor(const ApiRequest& request,
+                                        const Credentials::Credential& credential);
   std::string Url(const ApiRequest& request) const;
   void NoteResponse(const Call& call, std::string_view code) const;
   void NoteRetry(const Call& call, std::string_view code) const;
-  void NoteWait(const Call& call, Nanoseconds wait) const;
+  void NoteWait(const Call& call, net::Nanoseconds wait) const;
 
-  void Wait(const CallPtr& call, Nanoseconds delay, void (RestClient::*next)(const CallPtr&));
-  void Retry(const CallPtr& call, Nanoseconds delay);
-  void OnError(const CallPtr& call, HttpError error);
-  void OnAnswer(const CallPtr& call, HttpResponse response);
-  void FailWith(const CallPtr& call, HttpError error);
+  void Wait(const CallPtr& call, net::Nanoseconds delay, void (RestClient::*next)(const CallPtr&));
+  void Retry(const CallPtr& call, net::Nanoseconds delay);
+  void OnError(const CallPtr& call, net::HttpError error);
+  void OnAnswer(const CallPtr& call, net::HttpResponse response);
+  void FailWith(const CallPtr& call, net::HttpError error);
   void Finish(const CallPtr& call, ApiResponse response);
 
-  void OnWatchResponse(Id id, int status, const std::vector<Header>& headers);
+  void OnWatchResponse(Id id, int status, const std::vector<net::Header>& headers);
   void OnWatchData(Id id, std::string_view bytes);
-  void OnWatchDone(Id id, const HttpError* error);
+  void OnWatchDone(Id id, const net::HttpError* error);
   void StartWatch(const CallPtr& call);
 
-  Loop& loop_;
+  net::Loop& loop_;
   const ServerUrl url_;
   const RestClientOptions options_;
   const std::string accept_;
@@ -132,14 +134,14 @@ class RestClient final : public ApiClient {
   Id next_ = 1;
   boost::unordered_flat_map<Id, CallPtr> calls_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  const std::unique_ptr<HttpClient> http_;  // gone first: nothing calls back after that
+  const std::unique_ptr<net::HttpClient> http_;  // gone first: nothing calls back after that
 };
 
 std::string AcceptOf(const RestClientOptions& options) {
   return options.accept.empty() ? options.content_type + ", */*" : options.accept;
 }
 
-RestClient::RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl url,
+RestClient::RestClient(net::Loop& loop, std::unique_ptr<net::HttpClient> http, ServerUrl url,
                        std::shared_ptr<Credentials> credentials, RestClientOptions options)
     : loop_(loop),
       url_(std::move(url)),
@@ -150,7 +152,7 @@ RestClient::RestClient(Loop& loop, std::unique_ptr<HttpClient> http, ServerUrl u
       event_limiter_(options_.qps, options_.burst),
       http_(std::move(http)) {
   listener_ =
-      credentials_->AddListener([this](const TlsOptions& tls) { return http_->SetTls(tls); });
+      credentials_->AddListener([this](const net::TlsOptions& tls) { return http_->SetTls(tls); });
 }
 
 RestClient::~RestClient() {
@@ -198,9 +200,9 @@ void RestClient::Cancel(Id id) {
   if (call->http != 0) http_->Cancel(call->http);
 }
 
-void RestClient::Wait(const CallPtr& call, Nanoseconds delay,
+void RestClient::Wait(const CallPtr& call, net::Nanoseconds delay,
                       void (RestClient::*next)(const CallPtr&)) {
-  const Nanoseconds now = loop_.Steady();
+  const net::Nanoseconds now = loop_.Steady();
   const bool too_late = call->deadline.count() != 0 && now + delay >= call->deadline;
   if (too_late) delay = call->deadline - now;
   call->timer = loop_.After(delay, [this, id = call->id, too_late, next] {
@@ -216,8 +218,8 @@ void RestClient::Wait(const CallPtr& call, Nanoseconds delay,
 }
 
 void RestClient::Throttle(const CallPtr& call) {
-  const Nanoseconds now = loop_.Steady();
-  const Nanoseconds wait = LimiterOf(*call).Take(now);
+  const net::Nanoseconds now = loop_.Steady();
+  const net::Nanoseconds wait = LimiterOf(*call).Take(now);
   NoteWait(*call, wait);
   if (wait.count() == 0) return Prepare(call);
   call->throttled = true;
@@ -230,7 +232,7 @@ void RestClient::Prepare(const CallPtr& call) {
   call->throttled = false;
   // The time a request may take starts when it may be sent: a client that holds back its own
   // requests does not let them time out.
-  const Nanoseconds timeout =
+  const net::Nanoseconds timeout =
       call->request.timeout.count() != 0 ? call->request.timeout : options_.timeout;
   if (call->deadline.count() == 0 && timeout.count() > 0 && call->sink == nullptr) {
     call->deadline = loop_.Steady() + timeout;
@@ -253,8 +255,8 @@ void RestClient::AwaitCredential(const CallPtr& call) {
     if (outcome) {
       Launch(found, credentials_->Latest());
     } else {
-      FailWith(found,
-               {HttpError::Kind::kConnect, "getting credentials: " + outcome.error().Message()});
+      FailWith(found, {net::HttpError::Kind::kConnect,
+                       "getting credentials: " + outcome.error().Message()});
     }
   });
 }
@@ -265,8 +267,8 @@ std::string RestClient::Url(const ApiRequest& request) const {
   return url;
 }
 
-const RequestHeaders& RestClient::HeadersFor(const ApiRequest& request,
-                                             const Credentials::Credential& credential) {
+const net::RequestHeaders& RestClient::HeadersFor(const ApiRequest& request,
+                                                  const Credentials::Credential& credential) {
   const std::string& accept = request.accept.empty() ? accept_ : request.accept;
   static const std::string kNone;
   const std::string& content = request.body.empty()           ? kNone
@@ -278,7 +280,7 @@ const RequestHeaders& RestClient::HeadersFor(const ApiRequest& request,
   for (const KnownHeaders& known : known_headers_) {
     if (known.accept == accept && known.content_type == content) return known.headers;
   }
-  std::vector<Header> headers;
+  std::vector<net::Header> headers;
   if (!options_.user_agent.empty()) headers.push_back({"user-agent", options_.user_agent});
   headers.push_back({"accept", accept});
   headers.insert(headers.end(), credential.headers.begin(), credential.headers.end());
@@ -287,8 +289,9 @@ const RequestHeaders& RestClient::HeadersFor(const ApiRequest& request,
   return known_headers_.back().headers;
 }
 
-HttpRequest RestClient::BuildRequest(const Call& call, const Credentials::Credential& credential) {
-  HttpRequest http;
+net::HttpRequest RestClient::BuildRequest(const Call& call,
+                                          const Credentials::Credential& credential) {
+  net::HttpRequest http;
   http.method = call.request.method;
   http.target = url_.path + call.request.path;
   if (!call.request.query.empty()) http.target += "?" + call.request.query;
@@ -317,7 +320,7 @@ void RestClient::NoteRetry(const Call& call, std::string_view code) const {
   options_.observer->Retried(call.request.method, url_.authority, code);
 }
 
-void RestClient::NoteWait(const Call& call, Nanoseconds wait) const {
+void RestClient::NoteWait(const Call& call, net::Nanoseconds wait) const {
   if (options_.observer == nullptr) return;
   options_.observer->HeldBack(call.request.method, url_.authority,
                               std::chrono::duration<double>(wait).count());
@@ -327,40 +330,41 @@ void RestClient::Launch(const CallPtr& call, const Credentials::Credential& cred
   call->credential = credential.version;
   call->sent = loop_.Steady();
   if (!call->first_sent) call->first_sent = call->sent;
-  HttpRequest request = BuildRequest(*call, credential);
+  net::HttpRequest request = BuildRequest(*call, credential);
   if (call->sink != nullptr) {
     call->refusal = {};
     call->http = http_->Stream(std::move(request), call.get());
     return;
   }
-  Nanoseconds timeout{0};
+  net::Nanoseconds timeout{0};
   if (call->deadline.count() != 0) {
     timeout = call->deadline - loop_.Steady();
-    if (timeout.count() <= 0) return Wait(call, Nanoseconds(0), &RestClient::Prepare);
+    if (timeout.count() <= 0) return Wait(call, net::Nanoseconds(0), &RestClient::Prepare);
   }
-  call->http = http_->Send(std::move(request), timeout,
-                           [this, id = call->id](tl::expected<HttpResponse, HttpError> outcome) {
-                             const CallPtr found = Find(id);
-                             if (!found) return;
-                             found->http = 0;
-                             if (outcome) {
-                               OnAnswer(found, std::move(*outcome));
-                             } else {
-                               OnError(found, std::move(outcome.error()));
-                             }
-                           });
+  call->http =
+      http_->Send(std::move(request), timeout,
+                  [this, id = call->id](tl::expected<net::HttpResponse, net::HttpError> outcome) {
+                    const CallPtr found = Find(id);
+                    if (!found) return;
+                    found->http = 0;
+                    if (outcome) {
+                      OnAnswer(found, std::move(*outcome));
+                    } else {
+                      OnError(found, std::move(outcome.error()));
+                    }
+                  });
 }
 
-void RestClient::Retry(const CallPtr& call, Nanoseconds delay) {
+void RestClient::Retry(const CallPtr& call, net::Nanoseconds delay) {
   log::Info(delay < kLongRetryAfter ? 4 : 0, "Got a Retry-After response",
             {{"delay", static_cast<int64_t>(delay / std::chrono::seconds(1))},
              {"attempt", call->retries},
              {"url", Url(call->request)}});
-  Wait(call, std::max(delay, Nanoseconds(0)), &RestClient::Throttle);
+  Wait(call, std::max(delay, net::Nanoseconds(0)), &RestClient::Throttle);
 }
 
-void RestClient::OnError(const CallPtr& call, HttpError error) {
-  using Kind = HttpError::Kind;
+void RestClient::OnError(const CallPtr& call, net::HttpError error) {
+  using Kind = net::HttpError::Kind;
   NoteResponse(*call, "");
   if (error.kind == Kind::kConnect) credentials_->ConnectFailed();
   if (error.kind == Kind::kUnsent && call->resends < kMaxResends) {
@@ -384,7 +388,7 @@ void RestClient::OnError(const CallPtr& call, HttpError error) {
   FailWith(call, std::move(error));
 }
 
-void RestClient::OnAnswer(const CallPtr& call, HttpResponse response) {
+void RestClient::OnAnswer(const CallPtr& call, net::HttpResponse response) {
   NoteResponse(*call, std::to_string(response.status));
   if (response.status == 401 && !call->renewed && credentials_->Refused(call->credential)) {
     call->renewed = true;
@@ -401,13 +405,14 @@ void RestClient::OnAnswer(const CallPtr& call, HttpResponse response) {
   ApiResponse answer = ToApiResponse(call->request, std::move(response));
   if (call->sink != nullptr && answer.Ok()) {
     // Only 200 starts a watch.
-    return FailWith(call, {HttpError::Kind::kBroken, fmt::format("for request {}, got status: {}",
-                                                                 Url(call->request), answer.code)});
+    return FailWith(
+        call, {net::HttpError::Kind::kBroken,
+               fmt::format("for request {}, got status: {}", Url(call->request), answer.code)});
   }
   Finish(call, std::move(answer));
 }
 
-void RestClient::FailWith(const CallPtr& call, HttpError error) {
+void RestClient::FailWith(const CallPtr& call, net::HttpError error) {
   const bool repeated = call->previous_error.empty() || call->previous_error == error.message;
   ApiResponse response = ToApiResponse(call->request.method, Url(call->request), std::move(error));
   if (!repeated) response.message += " - error from a previous attempt: " + call->previous_error;
@@ -418,7 +423,7 @@ void RestClient::Finish(const CallPtr& call, ApiResponse response) {
   calls_.erase(call->id);
   loop_.Cancel(call->timer);
   if (options_.observer != nullptr && call->sink == nullptr) {
-    const Nanoseconds took = loop_.Steady() - call->first_sent.value_or(loop_.Steady());
+    const net::Nanoseconds took = loop_.Steady() - call->first_sent.value_or(loop_.Steady());
     options_.observer->Finished(call->request.method, url_.authority,
                                 std::chrono::duration<double>(took).count(), response.body.size());
   }
@@ -430,7 +435,7 @@ void RestClient::Finish(const CallPtr& call, ApiResponse response) {
   }
 }
 
-void RestClient::OnWatchResponse(Id id, int status, const std::vector<Header>& headers) {
+void RestClient::OnWatchResponse(Id id, int status, const std::vector<net::Header>& headers) {
   const CallPtr call = Find(id);
   if (!call) return;
   call->refusal.status = status;
@@ -445,7 +450,7 @@ void RestClient::StartWatch(const CallPtr& call) {
   const std::string media_type = header.empty() ? options_.content_type : MediaType(header);
   if (media_type != kProtobuf && media_type != kJson) {
     http_->Cancel(std::exchange(call->http, 0));
-    return FailWith(call, {HttpError::Kind::kBroken,
+    return FailWith(call, {net::HttpError::Kind::kBroken,
                            fmt::format("unable to decode a watch of content type \"{}\"", header)});
   }
   call->started = true;
@@ -480,7 +485,7 @@ void RestClient::OnWatchData(Id id, std::string_view bytes) {
   Finish(call, std::move(why));
 }
 
-void RestClient::OnWatchDone(Id id, const HttpError* error) {
+void RestClient::OnWatchDone(Id id, const net::HttpError* error) {
   const CallPtr call = Find(id);
   if (!call) return;
   call->http = 0;
@@ -491,7 +496,7 @@ void RestClient::OnWatchDone(Id id, const HttpError* error) {
   if (error != nullptr) {
     why.error = *error;
   } else if (call->framer.HasPartialFrame()) {
-    why.error = {HttpError::Kind::kBroken, "unexpected EOF"};
+    why.error = {net::HttpError::Kind::kBroken, "unexpected EOF"};
   } else {
     why.code = 200;
   }
@@ -501,7 +506,8 @@ void RestClient::OnWatchDone(Id id, const HttpError* error) {
 
 }  // namespace
 
-Result<std::unique_ptr<ApiClient>> MakeRestClientOver(Loop& loop, std::unique_ptr<HttpClient> http,
+Result<std::unique_ptr<ApiClient>> MakeRestClientOver(net::Loop& loop,
+                                                      std::unique_ptr<net::HttpClient> http,
                                                       const ClientConfig& config,
                                                       std::shared_ptr<Credentials> credentials,
                                                       RestClientOptions options) {
@@ -517,10 +523,10 @@ Result<std::unique_ptr<ApiClient>> MakeRestClientOver(Loop& loop, std::unique_pt
                                       std::move(credentials), std::move(options));
 }
 
-Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const ClientConfig& config,
+Result<std::unique_ptr<ApiClient>> MakeRestClient(net::SystemLoop& loop, const ClientConfig& config,
                                                   std::shared_ptr<Credentials> credentials,
                                                   RestClientOptions options) {
-  HttpClientOptions http_options;
+  net::HttpClientOptions http_options;
   http_options.url = config.server;
   http_options.tls = credentials->Tls();
   http_options.proxy_url = config.proxy_url;
@@ -530,7 +536,7 @@ Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const Client
   http_options.kept_headers = {"content-type", "content-length", "retry-after", "warning"};
   const char* disable_http2 = std::getenv("DISABLE_HTTP2");
   http_options.http2 = disable_http2 == nullptr || *disable_http2 == '\0';
-  auto http = MakeHttpClient(loop, std::move(http_options));
+  auto http = net::MakeHttpClient(loop, std::move(http_options));
   if (!http) return Fail(http.error());
   return MakeRestClientOver(loop, std::move(*http), config, std::move(credentials),
                             std::move(options));

@@ -15,12 +15,12 @@ struct RestClientOptions {
   std::string user_agent;
   std::string accept;                                 // empty: from content_type, as client-go does
   std::string content_type = std::string(kProtobuf);  // empty: JSON
-  float qps = 50;                        // below 0: no limit; 0: client-go's default of 5
-  int burst = 100;                       // 0: client-go's default of 10
-  Nanoseconds timeout = Nanoseconds(0);  // of requests that set none
-  size_t max_connections = 2;            // at once, besides those of watches
-  size_t pipeline = 1;                   // as in HttpClientOptions
-  RequestObserver* observer = nullptr;   // may be null; outlives the client
+  float qps = 50;                                  // below 0: no limit; 0: client-go's default of 5
+  int burst = 100;                                 // 0: client-go's default of 10
+  net::Nanoseconds timeout = net::Nanoseconds(0);  // of requests that set none
+  size_t max_connections = 2;                      // at once, besides those of watches
+  size_t pipeline = 1;                             // as in HttpClientOptions
+  RequestObserver* observer = nullptr;             // may be null; outlives the client
 };
 
 // Rotated tokens and certificates are taken up without a restart; exec credentials are renewed when
@@ -28,15 +28,16 @@ struct RestClientOptions {
 class Credentials;
 
 // Credentials may be shared by clients of one server. `loop` outlives them.
-Result<std::shared_ptr<Credentials>> MakeCredentials(Loop& loop, const ClientConfig& config);
+Result<std::shared_ptr<Credentials>> MakeCredentials(net::Loop& loop, const ClientConfig& config);
 
 // `loop` outlives the client. Refuses bad URLs, certificates and keys.
-Result<std::unique_ptr<ApiClient>> MakeRestClient(SystemLoop& loop, const ClientConfig& config,
+Result<std::unique_ptr<ApiClient>> MakeRestClient(net::SystemLoop& loop, const ClientConfig& config,
                                                   std::shared_ptr<Credentials> credentials,
                                                   RestClientOptions options);
 
 // The same over any HttpClient, for tests. `config` gives the URL only.
-Result<std::unique_ptr<ApiClient>> MakeRestClientOver(Loop& loop, std::unique_ptr<HttpClient> http,
+Result<std::unique_ptr<ApiClient>> MakeRestClientOver(net::Loop& loop,
+                                                      std::unique_ptr<net::HttpClient> http,
                                                       const ClientConfig& config,
                                                       std::shared_ptr<Credentials> credentials,
                                                       RestClientOptions options);

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "kube/client/credentials.h"
-#include "kube/client/fake_http_client.h"
-#include "kube/client/fake_plugin.h"
-#include "kube/fake_loop.h"
+#include "kube/testing/fake_exec_plugin.h"
+#include "kube/testing/fake_http_client.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::StartsWith;
-using Kind = HttpError::Kind;
+using Kind = net::HttpError::Kind;
 
 // Records a watch as lines.
 class Recorder final : public WatchSink {
@@ -93,7 +93,7 @@ class RestClientTest : public ::testing::Test {
     config_.exec.interactive_mode = "Never";
   }
 
-  FakeLoop loop_;
+  net::FakeLoop loop_;
   FakeHttp http_;
   FakePlugin::State plugin_;
   ClientConfig config_;
@@ -102,9 +102,9 @@ class RestClientTest : public ::testing::Test {
   std::vector<ApiResponse> answers_;
 };
 
-std::vector<std::string> HeaderLines(const HttpRequest& request) {
+std::vector<std::string> HeaderLines(const net::HttpRequest& request) {
   std::vector<std::string> lines;
-  for (const Header& header : request.headers.List())
+  for (const net::Header& header : request.headers.List())
     lines.push_back(header.name + ": " + header.value);
   return lines;
 }
@@ -275,7 +275,7 @@ TEST_F(RestClientTest, RepetitionsWaitForTheirTurnToo) {
   client_->Watch(Get("/w"), &watch);
   Send(Get("/a"));
   EXPECT_EQ(http_.Size(), 2u);
-  StreamSink* sink = http_.exchanges[0].sink;
+  net::StreamSink* sink = http_.exchanges[0].sink;
   sink->OnResponse(429, {{"retry-after", "0"}});
   sink->OnDone(nullptr);
   loop_.Advance(milliseconds(999));
@@ -437,14 +437,14 @@ std::string Prefixed(std::string_view frame) {
   return std::string("\0\0\0", 3) + static_cast<char>(frame.size()) + std::string(frame);
 }
 
-const std::vector<Header> kStream = {
+const std::vector<net::Header> kStream = {
     {"content-type", "application/vnd.kubernetes.protobuf;stream=watch"}};
 
 TEST_F(RestClientTest, AWatchFromStartToEnd) {
   Make();
   Recorder watch;
   client_->Watch(Get("/w"), &watch);
-  StreamSink* sink = http_.Last().sink;
+  net::StreamSink* sink = http_.Last().sink;
   sink->OnResponse(200, kStream);
   sink->OnData(Prefixed("one") + Prefixed("two").substr(0, 3));
   sink->OnData(Prefixed("two").substr(3));
@@ -456,28 +456,28 @@ TEST_F(RestClientTest, AWatchFromStartToEnd) {
 TEST_F(RestClientTest, WaysForAWatchToEnd) {
   struct Row {
     std::string what;
-    std::function<void(StreamSink&)> server;
+    std::function<void(net::StreamSink&)> server;
     std::string end;
   };
-  const HttpError broken = {Kind::kBroken, "unexpected EOF"};
-  const HttpError refused = {Kind::kRefused, "connection refused"};
-  const std::vector<Header> json = {{"content-type", "application/json"}};
+  const net::HttpError broken = {Kind::kBroken, "unexpected EOF"};
+  const net::HttpError refused = {Kind::kRefused, "connection refused"};
+  const std::vector<net::Header> json = {{"content-type", "application/json"}};
   const Row rows[] = {
       {"JSON lines",
-       [&](StreamSink& sink) {
+       [&](net::StreamSink& sink) {
          sink.OnResponse(200, json);
          sink.OnData("{}\n");
          sink.OnDone(nullptr);
        },
        "end 200 : "},
       {"a cut connection",
-       [&](StreamSink& sink) {
+       [&](net::StreamSink& sink) {
          sink.OnResponse(200, kStream);
          sink.OnDone(&broken);
        },
        "end 0 : unexpected EOF"},
       {"half a frame",
-       [&](StreamSink& sink) {
+       [&](net::StreamSink& sink) {
          sink.OnResponse(200, kStream);
          sink.OnData("\0");
          sink.OnData(std::string_view("\0", 1));
@@ -485,29 +485,29 @@ TEST_F(RestClientTest, WaysForAWatchToEnd) {
        },
        "end 0 : unexpected EOF"},
       {"a frame that is too large",
-       [&](StreamSink& sink) {
+       [&](net::StreamSink& sink) {
          sink.OnResponse(200, kStream);
          sink.OnData("\x7f\xff\xff\xff");
        },
        "end 500 InternalError: unable to decode an event from the watch stream: object to decode "
        "was longer than maximum allowed size"},
       {"refused with a Status",
-       [&](StreamSink& sink) {
+       [&](net::StreamSink& sink) {
          sink.OnResponse(410, json);
          sink.OnData(R"({"kind":"Status","status":"Failure",)");
          sink.OnData(R"("reason":"Expired","message":"too old"})");
          sink.OnDone(nullptr);
        },
        "end 410 Expired: too old"},
-      {"no connection", [&](StreamSink& sink) { sink.OnDone(&refused); },
+      {"no connection", [&](net::StreamSink& sink) { sink.OnDone(&refused); },
        "end 0 : Get \"https://h:6443/w\": connection refused"},
       {"another content type",
-       [&](StreamSink& sink) {
+       [&](net::StreamSink& sink) {
          sink.OnResponse(200, {{"content-type", "text/html"}});
        },
        "end 0 : Get \"https://h:6443/w\": unable to decode a watch of content type \"text/html\""},
       {"a success that is no watch",
-       [&](StreamSink& sink) {
+       [&](net::StreamSink& sink) {
          sink.OnResponse(204, {});
          sink.OnDone(nullptr);
        },
@@ -527,7 +527,7 @@ TEST_F(RestClientTest, AWatchThatDoesNotStartIsRepeated) {
   Make();
   Recorder watch;
   client_->Watch(Get("/w"), &watch);
-  const HttpError broken = {Kind::kBroken, "EOF"};
+  const net::HttpError broken = {Kind::kBroken, "EOF"};
   http_.Last().sink->OnDone(&broken);
   loop_.Advance(seconds(1));
   ASSERT_EQ(http_.Size(), 2u);
@@ -554,7 +554,7 @@ TEST_F(RestClientTest, AWatcherMayCancelOrDestroyTheClientFromItsCallbacks) {
   Recorder other;
   client_->Watch(Get("/w"), &other);
   other.on_frame = [&] { client_.reset(); };
-  StreamSink* sink = http_.Last().sink;
+  net::StreamSink* sink = http_.Last().sink;
   sink->OnResponse(200, kStream);
   sink->OnData(Prefixed("one") + Prefixed("two"));
   EXPECT_EQ(other.lines.size(), 2u);

@@ -19,9 +19,9 @@ using std::chrono::seconds;
 constexpr double kJitterFactor = 1.2;
 
 struct Durations {
-  Nanoseconds lease;
-  Nanoseconds renew_deadline;
-  Nanoseconds retry_period;
+  net::Nanoseconds lease;
+  net::Nanoseconds renew_deadline;
+  net::Nanoseconds retry_period;
 };
 
 Result<void> Check(const Durations& durations) {
@@ -40,7 +40,7 @@ Result<void> Check(const Durations& durations) {
 
 class Elector final : public LeaderElector {
  public:
-  Elector(Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
+  Elector(net::Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
           const Durations& durations, std::string identity, LeaderCallbacks callbacks)
       : loop_(loop),
         durations_(durations),
@@ -48,7 +48,7 @@ class Elector final : public LeaderElector {
         name_(config.resource_name),
         callbacks_(std::move(callbacks)),
         lock_(client, config.resource_namespace, config.resource_name,
-              std::max<Nanoseconds>(durations.renew_deadline / 2, seconds(1))) {}
+              std::max<net::Nanoseconds>(durations.renew_deadline / 2, seconds(1))) {}
   ~Elector() override { StopWaiting(); }
 
   void Start() override {
@@ -60,7 +60,7 @@ class Elector final : public LeaderElector {
   void Release(std::function<void()> done) override;
   bool IsLeader() const override { return observed_.holder == identity_; }
   std::string Leader() const override { return observed_.holder; }
-  Result<void> Check(Nanoseconds tolerance) const override {
+  Result<void> Check(net::Nanoseconds tolerance) const override {
     if (!IsLeader() || loop_.Steady() - observed_at_ <= durations_.lease + tolerance) return {};
     return Fail("failed election to renew leadership on lease " + name_);
   }
@@ -103,7 +103,7 @@ class Elector final : public LeaderElector {
     loop_.Cancel(std::exchange(deadline_timer_, 0));
   }
 
-  Loop& loop_;
+  net::Loop& loop_;
   const Durations durations_;
   const std::string identity_;
   const std::string name_;
@@ -111,12 +111,12 @@ class Elector final : public LeaderElector {
   LeaseLock lock_;
 
   State state_ = State::kIdle;
-  Loop::TimerId retry_timer_ = 0;
-  Loop::TimerId deadline_timer_ = 0;
-  Nanoseconds tried_at_{0};    // when the attempt under way began
-  Nanoseconds next_renew_{0};  // when the next attempt is due if this one fails
-  LeaderRecord observed_;      // by us, read or written
-  Nanoseconds observed_at_{0};
+  net::Loop::TimerId retry_timer_ = 0;
+  net::Loop::TimerId deadline_timer_ = 0;
+  net::Nanoseconds tried_at_{0};    // when the attempt under way began
+  net::Nanoseconds next_renew_{0};  // when the next attempt is due if this one fails
+  LeaderRecord observed_;           // by us, read or written
+  net::Nanoseconds observed_at_{0};
   std::optional<LeaderRecord> read_;  // the last one read: a change of it is a sign of life
   std::string reported_leader_;
   std::vector<std::function<void()>> released_;  // who waits for the release
@@ -213,7 +213,8 @@ void Elector::OnAcquireTried(bool succeeded) {
     log::InfoLine(4, "failed to acquire lease " + lock_.Describe());
     const double pause =
         static_cast<double>(durations_.retry_period.count()) * (1 + kJitterFactor * loop_.Random());
-    retry_timer_ = loop_.After(Nanoseconds(static_cast<int64_t>(pause)), [this] { Acquire(); });
+    retry_timer_ =
+        loop_.After(net::Nanoseconds(static_cast<int64_t>(pause)), [this] { Acquire(); });
     return;
   }
   state_ = State::kLeading;
@@ -241,8 +242,8 @@ void Elector::OnRenewTried(bool succeeded) {
     retry_timer_ = loop_.After(durations_.retry_period, [this] { Renew(); });
     return;
   }
-  const Nanoseconds now = loop_.Steady();
-  const Nanoseconds due = std::max(next_renew_, now);
+  const net::Nanoseconds now = loop_.Steady();
+  const net::Nanoseconds due = std::max(next_renew_, now);
   next_renew_ += ((due - next_renew_) / durations_.retry_period + 1) * durations_.retry_period;
   retry_timer_ = loop_.After(due - now, [this] { Try(&Elector::OnRenewTried); });
 }
@@ -295,7 +296,7 @@ void Elector::Release(std::function<void()> done) {
     state_ = State::kReleasing;
     return GiveUp([this] { Stop(); });
   }
-  retry_timer_ = loop_.After(Nanoseconds(0), [this] { Stop(); });
+  retry_timer_ = loop_.After(net::Nanoseconds(0), [this] { Stop(); });
 }
 
 void Elector::Stop() {
@@ -307,11 +308,11 @@ void Elector::Stop() {
 }  // namespace
 
 Result<std::unique_ptr<LeaderElector>> LeaderElector::Make(
-    Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
+    net::Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
     std::string identity, LeaderCallbacks callbacks) {
-  const Durations durations{Nanoseconds(config.lease_duration.ns),
-                            Nanoseconds(config.renew_deadline.ns),
-                            Nanoseconds(config.retry_period.ns)};
+  const Durations durations{net::Nanoseconds(config.lease_duration.ns),
+                            net::Nanoseconds(config.renew_deadline.ns),
+                            net::Nanoseconds(config.retry_period.ns)};
   if (auto ok = kube::Check(durations); !ok) return Fail(std::move(ok.error()));
   if (identity.empty()) return Fail("Lock identity is empty");
   return std::make_unique<Elector>(loop, client, config, durations, std::move(identity),

@@ -30,7 +30,7 @@ class LeaderElector {
   // Refuses durations that cannot work, in kube-scheduler's words. `client` has the user agent
   // suffix leader-election; all outlive the elector. `identity`: "<hostname>_<uuid>".
   static Result<std::unique_ptr<LeaderElector>> Make(
-      Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
+      net::Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
       std::string identity, LeaderCallbacks callbacks);
   virtual ~LeaderElector() = default;
 
@@ -40,7 +40,7 @@ class LeaderElector {
   virtual bool IsLeader() const = 0;
   virtual std::string Leader() const = 0;
   // For /healthz: an error when the renew deadline passed by more than `tolerance` while leading.
-  virtual Result<void> Check(Nanoseconds tolerance) const = 0;
+  virtual Result<void> Check(net::Nanoseconds tolerance) const = 0;
 };
 
 }  // namespace berth::kube

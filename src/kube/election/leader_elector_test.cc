@@ -6,13 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/codec/proto.h"
+#include "api/codec/protozero.h"
 #include "api/coordination/lease.h"
 #include "api/object.h"
-#include "api/proto.h"
-#include "api/protozero.h"
-#include "kube/client/fake_api_client.h"
-#include "kube/fake_loop.h"
 #include "kube/hex.h"
+#include "kube/testing/fake_api_client.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -33,9 +33,9 @@ constexpr const char* kCollection =
 
 config::LeaderElectionConfiguration Config() {
   config::LeaderElectionConfiguration config;
-  config.lease_duration.ns = Nanoseconds(seconds(15)).count();
-  config.renew_deadline.ns = Nanoseconds(seconds(10)).count();
-  config.retry_period.ns = Nanoseconds(seconds(2)).count();
+  config.lease_duration.ns = net::Nanoseconds(seconds(15)).count();
+  config.renew_deadline.ns = net::Nanoseconds(seconds(10)).count();
+  config.retry_period.ns = net::Nanoseconds(seconds(2)).count();
   config.resource_lock = "leases";
   config.resource_namespace = "kube-system";
   config.resource_name = "kube-scheduler";
@@ -97,7 +97,7 @@ class LeaderElectorTest : public ::testing::Test {
     told_.clear();
   }
 
-  FakeLoop loop_;
+  net::FakeLoop loop_;
   FakeApiClient client_;
   std::vector<std::string> told_;
   std::unique_ptr<LeaderElector> elector_;
@@ -234,8 +234,8 @@ TEST_F(LeaderElectorTest, AShortOutageIsSurvived) {
   Lead();
   loop_.Advance(seconds(2));
   for (int i = 0; i < 4; ++i) {
-    client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kRefused, "refused"));  // PUT
-    client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kRefused, "refused"));  // GET
+    client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kRefused, "refused"));  // PUT
+    client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kRefused, "refused"));  // GET
     EXPECT_EQ(client_.CountOpen(), 0u);
     loop_.Advance(seconds(2));
     EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
@@ -252,7 +252,7 @@ TEST_F(LeaderElectorTest, AnOutagePastTheDeadlineIsNot) {
   EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
   EXPECT_EQ(client_.CountOpen(), 1u);
   EXPECT_THAT(told_, IsEmpty());
-  client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kTimeout, "timeout"));
+  client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kTimeout, "timeout"));
   EXPECT_THAT(told_, ElementsAre(HasSubstr("stopped leading"), "stopped"));
 }
 
@@ -338,13 +338,13 @@ TEST(LeaderElectorMake, RefusesDurationsThatCannotWork) {
       {15, 10, 0, "retryPeriod must be greater than zero"},
       {15, 10, 2, ""},
   };
-  FakeLoop loop;
+  net::FakeLoop loop;
   FakeApiClient client;
   for (const Row& row : rows) {
     config::LeaderElectionConfiguration config = Config();
-    config.lease_duration.ns = Nanoseconds(seconds(row.lease)).count();
-    config.renew_deadline.ns = Nanoseconds(seconds(row.renew)).count();
-    config.retry_period.ns = Nanoseconds(seconds(row.retry)).count();
+    config.lease_duration.ns = net::Nanoseconds(seconds(row.lease)).count();
+    config.renew_deadline.ns = net::Nanoseconds(seconds(row.renew)).count();
+    config.retry_period.ns = net::Nanoseconds(seconds(row.retry)).count();
     const auto made = LeaderElector::Make(loop, client, config, kMe, {});
     EXPECT_EQ(made ? "" : made.error().Message(), row.error);
   }

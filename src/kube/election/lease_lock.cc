@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/proto_merge.h"
+#include "api/codec/proto_merge.h"
 #include "kube/kinds.h"
 #include "kube/watch/decode.h"
 #include "kube/write/bodies.h"
@@ -36,7 +36,7 @@ api::LeaseSpec ToSpec(const LeaderRecord& record) {
 }  // namespace
 
 LeaseLock::LeaseLock(ApiClient& client, std::string lease_namespace, std::string lease_name,
-                     Nanoseconds timeout)
+                     net::Nanoseconds timeout)
     : client_(client),
       namespace_(std::move(lease_namespace)),
       name_(std::move(lease_name)),

@@ -35,7 +35,7 @@ class LeaseLock {
 
   // `timeout` is of every request, the server's time included.
   LeaseLock(ApiClient& client, std::string lease_namespace, std::string lease_name,
-            Nanoseconds timeout);
+            net::Nanoseconds timeout);
   ~LeaseLock() { Cancel(); }
 
   // One request at a time. The record is up to date when `done` hears of success.
@@ -58,7 +58,7 @@ class LeaseLock {
   ApiClient& client_;
   const std::string namespace_;
   const std::string name_;
-  const Nanoseconds timeout_;
+  const net::Nanoseconds timeout_;
   ApiClient::Id request_ = 0;
   api::Lease lease_;
   std::string raw_;  // its message

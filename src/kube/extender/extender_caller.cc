@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "kube/auth/read_file.h"
 #include "kube/extender/extender_wire.h"
-#include "kube/http/tls.h"
-#include "kube/http/url.h"
 #include "log/log.h"
+#include "net/http/tls.h"
+#include "net/http/url.h"
 
 namespace berth::kube {
 namespace {
@@ -64,8 +64,8 @@ std::string Remains(std::string_view namespace_, std::string_view name, std::str
 
 }  // namespace
 
-Result<HttpClientOptions> ExtenderHttpOptions(const config::Extender& extender) {
-  HttpClientOptions options;
+Result<net::HttpClientOptions> ExtenderHttpOptions(const config::Extender& extender) {
+  net::HttpClientOptions options;
   options.url = extender.url_prefix;
   options.max_connections = kMaxConnections;
   const config::ExtenderTLSConfig tls = extender.tls_config.value_or(config::ExtenderTLSConfig());
@@ -89,7 +89,7 @@ Result<void> CheckExtenders(const std::vector<config::Extender>& extenders) {
   for (const config::Extender& extender : extenders) {
     auto options = ExtenderHttpOptions(extender);
     if (!options) return Fail(options.error().In("couldn't build extenders"));
-    const auto tls = MakeTlsContext(options->tls);
+    const auto tls = net::MakeTlsContext(options->tls);
     if (!tls) return Fail(tls.error().In("couldn't build extenders"));
   }
   return {};
@@ -109,7 +109,7 @@ KeptJson JsonFor(const std::vector<config::Extender>& extenders) {
 
 class ExtenderCaller::Impl {
  public:
-  Impl(Loop& loop, const RawObjects& raw, HttpClientFactory make_client, Done done)
+  Impl(net::Loop& loop, const RawObjects& raw, HttpClientFactory make_client, Done done)
       : loop_(loop), raw_(raw), make_client_(std::move(make_client)), done_(std::move(done)) {
     objects_.pod = [this](const scheduler::PodRef& pod) {
       const std::string* json = raw_.FindJson("Pod", pod.namespace_, pod.name);
@@ -139,17 +139,17 @@ class ExtenderCaller::Impl {
                     .code = EffectResult::Code::kError,
                     .message = fmt::format("Post {}: {}", api::GoQuote(url), target.broken)});
     }
-    HttpRequest request;
+    net::HttpRequest request;
     request.method = "POST";
     request.target = std::string(PathOf(url));
-    std::vector<Header> headers = {{"user-agent", "Go-http-client/1.1"},
-                                   {"content-type", "application/json"}};
+    std::vector<net::Header> headers = {{"user-agent", "Go-http-client/1.1"},
+                                        {"content-type", "application/json"}};
     if (!target.authorization.empty()) headers.push_back({"authorization", target.authorization});
     request.headers = std::move(headers);
     request.body = ExtenderRequestBody(call, extender.node_cache_capable, objects_);
-    target.client->Send(std::move(request), Nanoseconds(extender.http_timeout.ns),
-                        [this, id, &target, verb, url,
-                         what = call.verb](const tl::expected<HttpResponse, HttpError>& answer) {
+    target.client->Send(std::move(request), net::Nanoseconds(extender.http_timeout.ns),
+                        [this, id, &target, verb, url, what = call.verb](
+                            const tl::expected<net::HttpResponse, net::HttpError>& answer) {
                           Finish(id, target, what, verb, url, answer);
                         });
   }
@@ -159,8 +159,8 @@ class ExtenderCaller::Impl {
     config::Extender extender;
     std::string url;  // without a slash at its end
     std::string authorization;
-    std::string broken;                  // why there is no client
-    std::unique_ptr<HttpClient> client;  // the last: its callbacks look at the rest
+    std::string broken;                       // why there is no client
+    std::unique_ptr<net::HttpClient> client;  // the last: its callbacks look at the rest
   };
 
   std::unique_ptr<Target> MakeTarget(const config::Extender& extender) {
@@ -168,7 +168,7 @@ class ExtenderCaller::Impl {
     target->extender = extender;
     target->url = extender.url_prefix;
     while (target->url.ends_with('/')) target->url.pop_back();
-    if (const auto url = ParseUrl(extender.url_prefix); url && url->has_user) {
+    if (const auto url = net::ParseUrl(extender.url_prefix); url && url->has_user) {
       target->authorization = url->BasicAuthorization();
     }
     auto options = ExtenderHttpOptions(extender);
@@ -186,15 +186,16 @@ class ExtenderCaller::Impl {
   }
 
   void Finish(scheduler::EffectId id, const Target& target, Verb what, const std::string& verb,
-              const std::string& url, const tl::expected<HttpResponse, HttpError>& answer) {
+              const std::string& url,
+              const tl::expected<net::HttpResponse, net::HttpError>& answer) {
     EffectResult result;
     result.id = id;
     if (!answer) {
-      const HttpError& error = answer.error();
+      const net::HttpError& error = answer.error();
       result.code =
           error.SurelyNotDone() ? EffectResult::Code::kError : EffectResult::Code::kUnknown;
       result.message = fmt::format("Post {}: {}", api::GoQuote(url), error.message);
-      if (error.kind == HttpError::Kind::kTimeout) {
+      if (error.kind == net::HttpError::Kind::kTimeout) {
         result.message += " (Client.Timeout exceeded while awaiting headers)";
       }
     } else if (answer->status != 200) {
@@ -228,7 +229,7 @@ class ExtenderCaller::Impl {
     loop_.Post([this, result = std::move(result)] { done_(result); });
   }
 
-  Loop& loop_;
+  net::Loop& loop_;
   const RawObjects& raw_;
   const HttpClientFactory make_client_;
   const Done done_;
@@ -236,8 +237,8 @@ class ExtenderCaller::Impl {
   std::vector<std::unique_ptr<Target>> targets_;
 };
 
-ExtenderCaller::ExtenderCaller(Loop& loop, const RawObjects& raw, HttpClientFactory make_client,
-                               Done done)
+ExtenderCaller::ExtenderCaller(net::Loop& loop, const RawObjects& raw,
+                               HttpClientFactory make_client, Done done)
     : impl_(std::make_unique<Impl>(loop, raw, std::move(make_client), std::move(done))) {}
 ExtenderCaller::~ExtenderCaller() = default;
 

@@ -11,17 +11,18 @@
 #include <vector>
 
 #include "config/config.h"
-#include "kube/http/http_client.h"
 #include "kube/watch/raw_objects.h"
+#include "net/http/http_client.h"
 #include "scheduler/effects.h"
 
 namespace berth::kube {
 
 // Makes an HttpClient on the loop of whoever gives it.
-using HttpClientFactory = std::function<Result<std::unique_ptr<HttpClient>>(HttpClientOptions)>;
+using HttpClientFactory =
+    std::function<Result<std::unique_ptr<net::HttpClient>>(net::HttpClientOptions)>;
 
 // How an extender is reached; reads the files of its TLS configuration.
-Result<HttpClientOptions> ExtenderHttpOptions(const config::Extender& extender);
+Result<net::HttpClientOptions> ExtenderHttpOptions(const config::Extender& extender);
 // Whether it could be reached that way: certificates and keys are fit for use.
 Result<void> CheckExtenders(const std::vector<config::Extender>& extenders);
 // The objects that have to be at hand as JSON for these extenders.
@@ -32,7 +33,7 @@ class ExtenderCaller {
   using Done = std::function<void(scheduler::EffectResult)>;
 
   // `loop` and `raw` outlive the caller.
-  ExtenderCaller(Loop& loop, const RawObjects& raw, HttpClientFactory make_client, Done done);
+  ExtenderCaller(net::Loop& loop, const RawObjects& raw, HttpClientFactory make_client, Done done);
   ~ExtenderCaller();
 
   // From now on these are called, by their position. Calls under way are dropped: nobody waits for

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/client/fake_http_client.h"
-#include "kube/fake_loop.h"
-#include "kube/http/certificates_test_server.h"
+#include "kube/testing/fake_http_client.h"
+#include "net/testing/certificates.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -40,7 +40,7 @@ class ExtenderCallerTest : public ::testing::Test {
   ExtenderCallerTest()
       : caller_(
             loop_, raw_,
-            [this](HttpClientOptions options) -> Result<std::unique_ptr<HttpClient>> {
+            [this](net::HttpClientOptions options) -> Result<std::unique_ptr<net::HttpClient>> {
               options_.push_back(options);
               if (options.url == "bad") return Fail("no such scheme");
               return std::make_unique<FakeHttpClient>(http_);
@@ -53,10 +53,10 @@ class ExtenderCallerTest : public ::testing::Test {
     raw_.PutJson(*object, json);
   }
 
-  FakeLoop loop_;
+  net::FakeLoop loop_;
   RawObjects raw_;
   FakeHttp http_;
-  std::vector<HttpClientOptions> options_;
+  std::vector<net::HttpClientOptions> options_;
   std::vector<EffectResult> results_;
   ExtenderCaller caller_;
 };
@@ -110,13 +110,15 @@ TEST_F(ExtenderCallerTest, Failures) {
        Code::kError, "exploded"},
       {"nobody there",
        [](FakeHttp& http) {
-         http.Break(HttpError::Kind::kRefused,
+         http.Break(net::HttpError::Kind::kRefused,
                     "dial tcp 127.0.0.1:1234: connect: connection refused");
        },
        Code::kError,
        R"(Post "http://127.0.0.1:1234/sched/filter": dial tcp 127.0.0.1:1234: connect: connection refused)"},
       {"too late",
-       [](FakeHttp& http) { http.Break(HttpError::Kind::kTimeout, "context deadline exceeded"); },
+       [](FakeHttp& http) {
+         http.Break(net::HttpError::Kind::kTimeout, "context deadline exceeded");
+       },
        Code::kUnknown,
        R"(Post "http://127.0.0.1:1234/sched/filter": context deadline exceeded (Client.Timeout exceeded while awaiting headers))"},
   };
@@ -157,7 +159,7 @@ TEST_F(ExtenderCallerTest, TlsIsTheExtendersOwn) {
   extender.tls_config->cert_data.data = identity.certificate;
   extender.tls_config->key_data.data = identity.key;
   caller_.Use({extender});
-  const TlsOptions& tls = options_.back().tls;
+  const net::TlsOptions& tls = options_.back().tls;
   EXPECT_FALSE(tls.insecure);
   EXPECT_EQ(tls.server_name, "lamp");
   EXPECT_EQ(tls.ca_pem, identity.certificate);

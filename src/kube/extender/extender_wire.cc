@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/json_scan.h"
+#include "api/codec/json_scan.h"
+#include "api/go/go_text.h"
 #include "config/json_tree.h"
 #include "kube/json_kind.h"
 

@@ -12,7 +12,7 @@
 
 #include "kube/client/api_client.h"
 #include "kube/host/scheduler_host.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 
 namespace berth::kube {
 
@@ -33,7 +33,7 @@ Difference Compare(std::vector<std::string> actual, std::vector<std::string> cac
 class CacheDebugger {
  public:
   // All outlive the debugger, and the loop has stopped when it is destroyed.
-  CacheDebugger(Loop& loop, ApiClient& client, SchedulerHost& host)
+  CacheDebugger(net::Loop& loop, ApiClient& client, SchedulerHost& host)
       : loop_(loop), client_(client), host_(host) {}
 
   // Starts; a request while one is under way is ignored. From any thread.
@@ -47,7 +47,7 @@ class CacheDebugger {
               const ApiResponse& response);
   void CompareAll(const std::shared_ptr<Listing>& listing);
 
-  Loop& loop_;
+  net::Loop& loop_;
   ApiClient& client_;
   SchedulerHost& host_;
   bool running_ = false;  // on the loop's thread

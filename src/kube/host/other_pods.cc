@@ -3,7 +3,7 @@
 #include <utility>
 #include <variant>
 
-#include "api/pod_requests.h"
+#include "api/rules/pod_requests.h"
 
 namespace berth::kube {
 

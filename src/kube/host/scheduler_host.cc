@@ -30,7 +30,7 @@ constexpr int kGenerationShift = 48;
 
 class Host final : public SchedulerHost, private ObjectSink {
  public:
-  Host(Loop& loop, ApiClient& client, SchedulerHostOptions options)
+  Host(net::Loop& loop, ApiClient& client, SchedulerHostOptions options)
       : loop_(loop),
         options_(std::move(options)),
         known_pods_(static_cast<uint64_t>(loop.Random() * 0x1p53) << 11 ^
@@ -77,7 +77,7 @@ class Host final : public SchedulerHost, private ObjectSink {
                                    options_.observer);
   }
 
-  void Replace(std::unique_ptr<scheduler::Engine> engine, Nanoseconds patience) override {
+  void Replace(std::unique_ptr<scheduler::Engine> engine, net::Nanoseconds patience) override {
     auto next = std::make_shared<std::unique_ptr<scheduler::Engine>>(std::move(engine));
     Do([this, next, until = Mailbox::Clock::now() + patience](scheduler::Engine&) {
       next_engine_ = std::move(*next);
@@ -152,7 +152,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   // nothing to gather.
   void SetRounds() {
     if (options_.longest_round.count() == 0 || listed_.size() < reflectors_.size()) return;
-    loop_.SetLongestRound(hurried_ ? Nanoseconds(0) : options_.longest_round);
+    loop_.SetLongestRound(hurried_ ? net::Nanoseconds(0) : options_.longest_round);
   }
   void Changed(api::Object&& object) override {
     Tell(std::make_unique<api::Object>(std::move(object)));
@@ -287,7 +287,7 @@ class Host final : public SchedulerHost, private ObjectSink {
         });
   }
 
-  Loop& loop_;
+  net::Loop& loop_;
   const SchedulerHostOptions options_;
   const EngineClock clock_;
   Mailbox mailbox_;
@@ -320,7 +320,7 @@ class Host final : public SchedulerHost, private ObjectSink {
 
 }  // namespace
 
-Result<std::unique_ptr<SchedulerHost>> SchedulerHost::Make(Loop& loop, ApiClient& client,
+Result<std::unique_ptr<SchedulerHost>> SchedulerHost::Make(net::Loop& loop, ApiClient& client,
                                                            SchedulerHostOptions options) {
   auto host = std::make_unique<Host>(loop, client, std::move(options));
   if (auto made = host->Init(); !made) return Fail(made.error());

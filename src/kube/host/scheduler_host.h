@@ -22,12 +22,12 @@
 #include <vector>
 
 #include "config/config.h"
-#include "framework/executor.h"
+#include "framework/points/executor.h"
 #include "kube/client/api_client.h"
 #include "kube/extender/extender_caller.h"
 #include "kube/host/other_pods.h"
-#include "kube/loop.h"
 #include "kube/write/event_recorder.h"
+#include "net/loop.h"
 #include "scheduler/engine.h"
 
 namespace berth::kube {
@@ -40,7 +40,7 @@ struct SchedulerHostOptions {
   config::DraFeatures features = {};  // of devices
   // How long, once all lists are there, what the API server sends may wait under load to be served
   // together; 0: as long as the loop thinks fit.
-  Nanoseconds longest_round{0};
+  net::Nanoseconds longest_round{0};
   bool streams_lists = false;   // lists come as the first events of watches
   bool merges_patches = false;  // status patches that wait for their turn are merged
   // For calls to extenders, on the host's loop. Without it configurations with extenders are
@@ -55,7 +55,7 @@ class SchedulerHost {
  public:
   // Makes the engine; the plugins' errors come from here. `loop` and `client` outlive the host, and
   // the loop has been stopped when the host is destroyed.
-  static Result<std::unique_ptr<SchedulerHost>> Make(Loop& loop, ApiClient& client,
+  static Result<std::unique_ptr<SchedulerHost>> Make(net::Loop& loop, ApiClient& client,
                                                      SchedulerHostOptions options);
   virtual ~SchedulerHost() = default;
 
@@ -66,7 +66,7 @@ class SchedulerHost {
   // Another engine takes over, with another configuration: as soon as nothing is under way any
   // more, at the latest after `patience`. It learns the cluster from new lists; all pending pods
   // are tried again. From any thread.
-  virtual void Replace(std::unique_ptr<scheduler::Engine> engine, Nanoseconds patience) = 0;
+  virtual void Replace(std::unique_ptr<scheduler::Engine> engine, net::Nanoseconds patience) = 0;
   // For Replace: an engine with the host's options and `config`.
   virtual Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
       const config::KubeSchedulerConfiguration& config) const = 0;

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
-#include "api/proto.h"
+#include "api/codec/json.h"
+#include "api/codec/proto.h"
 #include "kube/client/api_client.h"
 
 namespace berth::kube {

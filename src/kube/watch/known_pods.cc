@@ -3,9 +3,9 @@
 #include <exception>
 #include <utility>
 
-#include "api/field_reader.h"
+#include "api/codec/field_reader.h"
+#include "api/codec/proto.h"
 #include "api/meta.h"
-#include "api/proto.h"
 
 namespace berth::kube {
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/proto.h"
+#include "api/codec/proto.h"
 
 namespace berth::kube {
 namespace {

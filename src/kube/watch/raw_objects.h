@@ -14,8 +14,8 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "api/codec/proto.h"
 #include "api/object.h"
-#include "api/proto.h"
 
 namespace berth::kube {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "api/proto_merge.h"
+#include "api/codec/proto_merge.h"
 #include "api/time.h"
 #include "kube/watch/backoff.h"
 #include "kube/watch/decode.h"
@@ -30,11 +30,11 @@ constexpr size_t kPartSize = 250;
 constexpr int kPartsAhead = 2;
 constexpr int64_t kMinWatchSeconds = 300;
 // A watch shorter than this without an event is taken for a failure.
-constexpr Nanoseconds kShortWatch = seconds(1);
+constexpr net::Nanoseconds kShortWatch = seconds(1);
 // Short watches in a row that are followed by the next at once.
 constexpr int kFreeShortWatches = 2;
 // How long after its time a watch may end before it is given up.
-constexpr Nanoseconds kWatchGrace = seconds(30);
+constexpr net::Nanoseconds kWatchGrace = seconds(30);
 
 // "*v1.Pod", as logs name the type.
 std::string TypeName(const Kind& kind) {
@@ -61,7 +61,7 @@ bool IsTooLargeVersion(std::string_view message) {
 
 class Reflector::Impl final : public WatchSink {
  public:
-  Impl(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
+  Impl(const Kind& kind, net::Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
        bool streams, KnownPods* pods)
       : kind_(kind),
         row_(RowOf(kind)),
@@ -129,7 +129,7 @@ class Reflector::Impl final : public WatchSink {
     return request;
   }
   bool KeepsJson() const { return json_ && json_->KeepsJson(kind_.kind); }
-  void After(Nanoseconds delay, void (Impl::*next)()) {
+  void After(net::Nanoseconds delay, void (Impl::*next)()) {
     loop_.Cancel(timer_);
     timer_ = loop_.After(delay, [this, next] {
       timer_ = 0;
@@ -179,7 +179,7 @@ class Reflector::Impl final : public WatchSink {
   const Kind kind_;
   const api::ObjectKind& row_;
   const std::string type_;
-  Loop& loop_;
+  net::Loop& loop_;
   ApiClient& client_;
   ObjectSink& sink_;
   RawObjects* const raw_;   // null: this kind's bytes are not kept
@@ -194,15 +194,15 @@ class Reflector::Impl final : public WatchSink {
   bool version_unavailable_ = false;  // the last list could not have version_
   std::string version_;               // the last one seen
   Backoff backoff_;
-  ApiClient::Id request_ = 0;  // the list or watch under way
-  Loop::TimerId timer_ = 0;    // the pause, or the end of the watch's patience
+  ApiClient::Id request_ = 0;     // the list or watch under way
+  net::Loop::TimerId timer_ = 0;  // the pause, or the end of the watch's patience
 
   std::shared_ptr<Listing> listing_ = std::make_shared<Listing>();  // parts on their way know it
 
   std::optional<InitialEvents> initial_;  // of a watch that begins with a list
   bool watch_started_ = false;
   std::string content_type_;
-  Nanoseconds watch_since_{0};
+  net::Nanoseconds watch_since_{0};
   uint64_t watch_events_ = 0;
   int short_watches_ = 0;  // in a row
 };
@@ -449,7 +449,8 @@ void Reflector::Impl::SendWatch(std::string_view version) {
     AddParameter(query, "resourceVersionMatch", "NotOlderThan");
     AddParameter(query, "sendInitialEvents", "true");
   }
-  AddParameter(query, "timeout", api::Duration{Nanoseconds(seconds(timeout)).count()}.Format());
+  AddParameter(query, "timeout",
+               api::Duration{net::Nanoseconds(seconds(timeout)).count()}.Format());
   AddParameter(query, "timeoutSeconds", std::to_string(timeout));
   AddParameter(query, "watch", "true");
   watch_started_ = false;
@@ -545,14 +546,14 @@ void Reflector::Impl::OnEnd(const ApiResponse& why) {
   request_ = 0;
   if (!running_) return;
   if (initial_) {
-    const bool refused = why.code == 0 && why.error.kind == HttpError::Kind::kRefused;
+    const bool refused = why.code == 0 && why.error.kind == net::HttpError::Kind::kRefused;
     return OnStreamFailed(why.code, why.reason, why.message, refused);
   }
   loop_.Cancel(std::exchange(timer_, 0));
   // A connection that breaks or times out before the answer counts as a watch without events.
-  const bool cut = why.code == 0 && (why.error.kind == HttpError::Kind::kBroken ||
-                                     why.error.kind == HttpError::Kind::kUnsent ||
-                                     why.error.kind == HttpError::Kind::kTimeout);
+  const bool cut = why.code == 0 && (why.error.kind == net::HttpError::Kind::kBroken ||
+                                     why.error.kind == net::HttpError::Kind::kUnsent ||
+                                     why.error.kind == net::HttpError::Kind::kTimeout);
   if (watch_started_ || why.Ok() || cut) return OnWatchEnded();
   OnWatchRefused(why);
 }
@@ -574,7 +575,7 @@ void Reflector::Impl::OnWatchEnded() {
 }
 
 void Reflector::Impl::OnWatchRefused(const ApiResponse& why) {
-  const bool refused = why.code == 0 && why.error.kind == HttpError::Kind::kRefused;
+  const bool refused = why.code == 0 && why.error.kind == net::HttpError::Kind::kRefused;
   if (refused || why.code == 429) {
     log::Info(4, "Watch failed - backing off", {{"type", type_}, {"err", why.message}});
     return WatchLater();
@@ -587,7 +588,7 @@ void Reflector::Impl::OnWatchRefused(const ApiResponse& why) {
   ListLater();
 }
 
-Reflector::Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink,
+Reflector::Reflector(const Kind& kind, net::Loop& loop, ApiClient& client, ObjectSink& sink,
                      RawObjects* raw, bool streams, KnownPods* pods)
     : impl_(std::make_unique<Impl>(kind, loop, client, sink, raw, streams, pods)) {}
 Reflector::~Reflector() { impl_->Stop(); }

@@ -29,7 +29,7 @@ namespace berth::kube {
 class Reflector {
  public:
   // All outlive the reflector; `raw` and `pods` may be null.
-  Reflector(const Kind& kind, Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
+  Reflector(const Kind& kind, net::Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,
             bool streams = false, KnownPods* pods = nullptr);
   ~Reflector();
 

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/testing/reflector.h"
 #include "kube/watch/known_pods.h"
-#include "kube/watch/reflector_testing.h"
 
 namespace berth::kube {
 namespace {

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/proto.h"
-#include "kube/watch/reflector_testing.h"
+#include "api/codec/proto.h"
+#include "kube/testing/reflector.h"
 
 namespace berth::kube {
 namespace {
@@ -126,7 +126,7 @@ TEST_F(ReflectorTest, AWatchThatEndsGoesOnFromTheLastVersion) {
   EXPECT_TRUE(client_.Last().watch);
   client_.Start(Watch());
   loop_.Advance(seconds(5));
-  client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kBroken, "unexpected EOF"));
+  client_.Respond(Watch(), FakeApiClient::Broken(net::HttpError::Kind::kBroken, "unexpected EOF"));
   EXPECT_TRUE(client_.Last().watch);
   EXPECT_EQ(client_.CountOpen(), 1u);
 }
@@ -185,10 +185,12 @@ TEST_F(ReflectorTest, ARefusedConnectionIsWatchedAgainWithoutAList) {
   BeginWatch("Node");
   loop_.Advance(seconds(3));
   client_.End(Watch());
-  client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kRefused, "connection refused"));
+  client_.Respond(Watch(),
+                  FakeApiClient::Broken(net::HttpError::Kind::kRefused, "connection refused"));
   loop_.Advance(milliseconds(1200));
   EXPECT_EQ(LastLine(), kNodeWatch7);
-  client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kRefused, "connection refused"));
+  client_.Respond(Watch(),
+                  FakeApiClient::Broken(net::HttpError::Kind::kRefused, "connection refused"));
   loop_.Advance(milliseconds(2399));
   EXPECT_EQ(client_.CountOpen(), 0u);
   loop_.Advance(milliseconds(1));
@@ -204,7 +206,7 @@ TEST_F(ReflectorTest, FailedListsAreRepeatedWithPausesThatDoubleUpToALimit) {
   std::vector<int64_t> pauses;
   for (int i = 0; i < 8; ++i) {
     client_.RespondNext(FakeApiClient::Failure(500, "InternalError", "injected"));
-    const Nanoseconds before = loop_.Steady();
+    const net::Nanoseconds before = loop_.Steady();
     while (client_.CountOpen() == 0) loop_.Advance(milliseconds(100));
     pauses.push_back((loop_.Steady() - before) / milliseconds(1));
     EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500&resourceVersion=0");
@@ -402,7 +404,7 @@ TEST_F(ReflectorTest, ABusyServerIsAskedForAStreamAgainLater) {
     EXPECT_EQ(client_.CountOpen(), 0u);
     loop_.Advance(minutes(1));
     EXPECT_EQ(LastLine(), kStreamedNodes);
-    client_.Respond(Watch(), FakeApiClient::Broken(HttpError::Kind::kRefused, "refused"));
+    client_.Respond(Watch(), FakeApiClient::Broken(net::HttpError::Kind::kRefused, "refused"));
     EXPECT_EQ(client_.CountOpen(), 0u);
     loop_.Advance(minutes(1));
   }

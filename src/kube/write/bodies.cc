@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "api/codec/json.h"
+#include "api/codec/proto.h"
 #include "api/core/reference.h"
-#include "api/go_text.h"
-#include "api/json.h"
-#include "api/proto.h"
+#include "api/go/go_text.h"
 #include "kube/client/api_client.h"
 #include "kube/write/proto_text.h"
 

@@ -12,7 +12,7 @@ namespace {
 constexpr double kBurst = 25;
 constexpr double kTokensPerSecond = 1.0 / 300;
 constexpr size_t kMaxMessages = 10;
-constexpr Nanoseconds kSimilarFor = std::chrono::seconds(600);
+constexpr net::Nanoseconds kSimilarFor = std::chrono::seconds(600);
 
 std::string Join(std::initializer_list<std::string_view> parts) {
   std::string key;
@@ -33,7 +33,7 @@ std::string ReasonKey(const CoreEvent& event) { return ObjectKey(event) + Join({
 
 }  // namespace
 
-CoreCorrelator::Action CoreCorrelator::Observe(CoreEvent& event, Nanoseconds now) {
+CoreCorrelator::Action CoreCorrelator::Observe(CoreEvent& event, net::Nanoseconds now) {
   const std::string key = Combine(event, now);
   auto [known, fresh] = known_.Get(key);
   if (fresh) {
@@ -47,7 +47,7 @@ CoreCorrelator::Action CoreCorrelator::Observe(CoreEvent& event, Nanoseconds now
   return event.count > 1 ? Action::kCount : Action::kCreate;
 }
 
-bool CoreCorrelator::Allowed(const CoreEvent& event, Nanoseconds now) {
+bool CoreCorrelator::Allowed(const CoreEvent& event, net::Nanoseconds now) {
   auto [allowance, fresh] = allowances_.Get(ObjectKey(event));
   const double seconds = std::chrono::duration<double>(now - allowance.since).count();
   allowance.tokens =
@@ -58,7 +58,7 @@ bool CoreCorrelator::Allowed(const CoreEvent& event, Nanoseconds now) {
   return true;
 }
 
-std::string CoreCorrelator::Combine(CoreEvent& event, Nanoseconds now) {
+std::string CoreCorrelator::Combine(CoreEvent& event, net::Nanoseconds now) {
   const std::string reason = ReasonKey(event);
   auto [similar, fresh] = similar_.Get(reason);
   if (fresh || now - similar.last > kSimilarFor) similar.messages.clear();

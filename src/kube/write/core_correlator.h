@@ -11,9 +11,9 @@
 #include <set>
 #include <string>
 
-#include "kube/loop.h"
 #include "kube/write/core_event.h"
 #include "kube/write/lru_map.h"
+#include "net/loop.h"
 
 namespace berth::kube {
 
@@ -23,18 +23,18 @@ class CoreCorrelator {
 
   // `event` is new, with count 1; it becomes what is to be written: for kCount with the name, the
   // first time and the count it has by now.
-  Action Observe(CoreEvent& event, Nanoseconds now);
+  Action Observe(CoreEvent& event, net::Nanoseconds now);
 
  private:
   static constexpr size_t kRemembered = 4096;
 
   struct Allowance {
     double tokens = 0;
-    Nanoseconds since{0};
+    net::Nanoseconds since{0};
   };
   struct Similar {
     std::set<std::string> messages;
-    Nanoseconds last{0};
+    net::Nanoseconds last{0};
   };
   struct Known {
     std::string name;
@@ -42,9 +42,9 @@ class CoreCorrelator {
     int32_t count = 0;
   };
 
-  bool Allowed(const CoreEvent& event, Nanoseconds now);
+  bool Allowed(const CoreEvent& event, net::Nanoseconds now);
   // The key its count is kept under.
-  std::string Combine(CoreEvent& event, Nanoseconds now);
+  std::string Combine(CoreEvent& event, net::Nanoseconds now);
 
   LruMap<Allowance> allowances_{kRemembered};
   LruMap<Similar> similar_{kRemembered};

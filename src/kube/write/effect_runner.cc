@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "api/proto_merge.h"
+#include "api/codec/proto_merge.h"
 #include "base/string_hash.h"
-#include "framework/device_claims.h"
+#include "framework/points/device_claims.h"
 #include "kube/kinds.h"
 #include "kube/watch/decode.h"
 #include "kube/write/bodies.h"
@@ -25,7 +25,7 @@ using Code = EffectResult::Code;
 using WrittenObject = decltype(framework::ApiWrite::object);
 
 // Pauses between the attempts of a status patch; one more attempt than pauses.
-constexpr Nanoseconds kPatchPauses[] = {
+constexpr net::Nanoseconds kPatchPauses[] = {
     std::chrono::milliseconds(10), std::chrono::milliseconds(50), std::chrono::milliseconds(250)};
 constexpr double kPatchJitter = 0.1;
 // What keeps a claim from going while it is allocated, and how often it is tried to take it off.
@@ -57,7 +57,7 @@ Code CodeOf(const ApiResponse& response) {
 
 // The server is in trouble, not the patch.
 bool WorthRepeating(const ApiResponse& response) {
-  if (response.code == 0) return response.error.kind == HttpError::Kind::kRefused;
+  if (response.code == 0) return response.error.kind == net::HttpError::Kind::kRefused;
   if (response.code == 503 || response.reason == "InternalError") return true;
   return response.code == 500 && response.reason != "ServerTimeout";
 }
@@ -136,7 +136,7 @@ std::optional<WrittenObject> ToWritten(api::Object object) {
 
 class EffectRunner::Impl {
  public:
-  Impl(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done,
+  Impl(net::Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done,
        bool merges)
       : loop_(loop),
         client_(client),
@@ -176,7 +176,7 @@ class EffectRunner::Impl {
     scheduler::EffectId id = 0;
     std::string pod;  // uid; empty: of no pod
     ApiClient::Id request = 0;
-    Loop::TimerId timer = 0;
+    net::Loop::TimerId timer = 0;
     size_t attempts = 0;
   };
 
@@ -264,7 +264,7 @@ class EffectRunner::Impl {
     const auto run = runs_.find(key);
     if (run != runs_.end()) run->second.request = id;
   }
-  void After(Key key, Nanoseconds delay, Loop::Task task) {
+  void After(Key key, net::Nanoseconds delay, net::Loop::Task task) {
     runs_[key].timer = loop_.After(delay, [this, key, task = std::move(task)] {
       runs_[key].timer = 0;
       task();
@@ -298,12 +298,12 @@ class EffectRunner::Impl {
   }
   // For what is known at once: results never come from inside Run.
   void FinishSoon(Key key, Code code, std::string message) {
-    After(key, Nanoseconds(0), [this, key, code, message = std::move(message)] {
+    After(key, net::Nanoseconds(0), [this, key, code, message = std::move(message)] {
       Finish(key, {.code = code, .message = message});
     });
   }
 
-  Loop& loop_;
+  net::Loop& loop_;
   ApiClient& client_;
   EventRecorder& events_;
   RawObjects& raw_;
@@ -364,7 +364,7 @@ void EffectRunner::Impl::OnPatched(Key key, const ApiRequest& request,
   const auto pause = static_cast<double>(kPatchPauses[run.attempts].count());
   ++run.attempts;
   const double jittered = pause * (1 + kPatchJitter * loop_.Random());
-  After(key, Nanoseconds(static_cast<int64_t>(jittered)),
+  After(key, net::Nanoseconds(static_cast<int64_t>(jittered)),
         [this, key, request] { SendPatch(key, request); });
 }
 
@@ -509,8 +509,8 @@ void EffectRunner::Impl::Delete(Key key, const WrittenObject& object) {
        [this, key](const ApiResponse& response) { Finish(key, response); });
 }
 
-EffectRunner::EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw,
-                           Done done, bool merges)
+EffectRunner::EffectRunner(net::Loop& loop, ApiClient& client, EventRecorder& events,
+                           RawObjects& raw, Done done, bool merges)
     : impl_(std::make_unique<Impl>(loop, client, events, raw, std::move(done), merges)) {}
 EffectRunner::~EffectRunner() = default;
 

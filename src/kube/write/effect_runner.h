@@ -31,8 +31,8 @@ class EffectRunner {
   using Done = std::function<void(scheduler::EffectResult)>;
 
   // All outlive the runner.
-  EffectRunner(Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done,
-               bool merges = false);
+  EffectRunner(net::Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw,
+               Done done, bool merges = false);
   ~EffectRunner();
 
   // `done` hears of every effect but RecordEvent, from the loop, once.

@@ -7,14 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/codec/proto.h"
+#include "api/codec/protozero.h"
 #include "api/object.h"
-#include "api/proto.h"
-#include "api/protozero.h"
-#include "framework/device_claims.h"
-#include "kube/client/fake_api_client.h"
-#include "kube/fake_loop.h"
+#include "framework/points/device_claims.h"
 #include "kube/hex.h"
+#include "kube/testing/fake_api_client.h"
 #include "kube/write/bodies.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -177,7 +177,7 @@ class EffectRunnerTest : public ::testing::Test {
   std::string LastLine() const { return client_.Last().Line(); }
   const std::string& LastBody() const { return client_.Last().request.body; }
 
-  FakeLoop loop_;
+  net::FakeLoop loop_;
   FakeApiClient client_;
   RawObjects raw_;
   EventRecorder events_{loop_, client_, "vm"};
@@ -201,10 +201,10 @@ TEST_F(EffectRunnerTest, AnswersBecomeResults) {
       {"forbidden", FakeApiClient::Failure(403, "Forbidden", "words"), Code::kError},
       {"server error", FakeApiClient::Failure(500, "InternalError", "words"), Code::kError},
       {"too many", FakeApiClient::Failure(429, "TooManyRequests", "words"), Code::kError},
-      {"refused", FakeApiClient::Broken(HttpError::Kind::kRefused, "words"), Code::kError},
-      {"unsent", FakeApiClient::Broken(HttpError::Kind::kUnsent, "words"), Code::kError},
-      {"broken", FakeApiClient::Broken(HttpError::Kind::kBroken, "words"), Code::kUnknown},
-      {"timeout", FakeApiClient::Broken(HttpError::Kind::kTimeout, "words"), Code::kUnknown},
+      {"refused", FakeApiClient::Broken(net::HttpError::Kind::kRefused, "words"), Code::kError},
+      {"unsent", FakeApiClient::Broken(net::HttpError::Kind::kUnsent, "words"), Code::kError},
+      {"broken", FakeApiClient::Broken(net::HttpError::Kind::kBroken, "words"), Code::kUnknown},
+      {"timeout", FakeApiClient::Broken(net::HttpError::Kind::kTimeout, "words"), Code::kUnknown},
   };
   for (const Answer& row : rows) {
     Run(scheduler::BindPod{kPod, "n1"});
@@ -260,7 +260,7 @@ TEST_F(EffectRunnerTest, AStatusPatchIsRepeatedWhenTheServerIsInTrouble) {
   EXPECT_EQ(LastBody(), R"({"status":{"nominatedNodeName":"n1"}})");
   client_.RespondNext(FakeApiClient::Failure(503, "ServiceUnavailable", "two"));
   loop_.Advance(milliseconds(55));
-  client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kRefused, "three"));
+  client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kRefused, "three"));
   loop_.Advance(milliseconds(275));
   client_.RespondNext(FakeApiClient::Failure(500, "InternalError", "four"));
   ASSERT_THAT(results_, SizeIs(1));
@@ -525,7 +525,7 @@ TEST_F(WriteObjectTest, WhenReadingFirstFailsNothingWasWritten) {
   const Row rows[] = {
       {FakeApiClient::Failure(404, "NotFound", "words"), Code::kNotFound},
       {FakeApiClient::Failure(500, "InternalError", "words"), Code::kError},
-      {FakeApiClient::Broken(HttpError::Kind::kBroken, "words"), Code::kError},
+      {FakeApiClient::Broken(net::HttpError::Kind::kBroken, "words"), Code::kError},
       {FakeApiClient::Success("garbage"), Code::kError},
       {FakeApiClient::Success(R"({"kind":"PersistentVolume","apiVersion":"v1",
                                   "metadata":{"name":"pv1","resourceVersion":"5"}})",
@@ -555,7 +555,7 @@ TEST_F(WriteObjectTest, StatusIsASubresource) {
 TEST_F(WriteObjectTest, NoAnswerMeansItMayHaveBeenWritten) {
   raw_.Put("PersistentVolume", "", "pv1", {"5", Bytes(volume_)});
   Write();
-  client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kTimeout, "words"));
+  client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kTimeout, "words"));
   EXPECT_EQ(Last().code, Code::kUnknown);
   EXPECT_EQ(Last().message, "words");
 }

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/codec/proto.h"
 #include "api/events/event.h"
-#include "api/proto.h"
 
 namespace berth::kube {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/json.h"
-#include "api/proto.h"
+#include "api/codec/json.h"
+#include "api/codec/proto.h"
+#include "api/go/go_text.h"
 #include "kube/kinds.h"
 #include "kube/watch/backoff.h"
 #include "kube/write/bodies.h"
@@ -23,9 +23,9 @@ namespace berth::kube {
 namespace {
 
 // Series that were quiet for so long are finished; looked for as often.
-constexpr Nanoseconds kFinishAfter = std::chrono::minutes(6);
+constexpr net::Nanoseconds kFinishAfter = std::chrono::minutes(6);
 // How often all series are written, so that the API server does not let them expire.
-constexpr Nanoseconds kRefreshEvery = std::chrono::minutes(30);
+constexpr net::Nanoseconds kRefreshEvery = std::chrono::minutes(30);
 // Before the server has said which events it has.
 constexpr size_t kMaxEarly = 1000;
 
@@ -81,7 +81,7 @@ T At(const api::Time& time) {
 
 class EventRecorder::Impl {
  public:
-  Impl(Loop& loop, ApiClient& client, std::string host)
+  Impl(net::Loop& loop, ApiClient& client, std::string host)
       : loop_(loop), client_(client), host_(std::move(host)), writer_(loop, client) {}
   ~Impl() { Stop(); }
 
@@ -109,11 +109,11 @@ class EventRecorder::Impl {
   void FinishSeries();
   void RefreshSeries();
   void WriteSeriesOnce(const api::Event& event, std::function<void(bool)> done);
-  void Every(Nanoseconds period, Loop::TimerId& timer, void (Impl::*task)());
+  void Every(net::Nanoseconds period, net::Loop::TimerId& timer, void (Impl::*task)());
   std::string NameFor(std::string_view object, const api::Time& now);
   std::string RandomName();
 
-  Loop& loop_;
+  net::Loop& loop_;
   ApiClient& client_;
   const std::string host_;
   const Kind* const kind_ = FindKind("Event");
@@ -126,9 +126,9 @@ class EventRecorder::Impl {
   CoreCorrelator correlator_;
   Backoff backoff_;
   ApiClient::Id discovery_ = 0;
-  Loop::TimerId discovery_timer_ = 0;
-  Loop::TimerId finish_timer_ = 0;
-  Loop::TimerId refresh_timer_ = 0;
+  net::Loop::TimerId discovery_timer_ = 0;
+  net::Loop::TimerId finish_timer_ = 0;
+  net::Loop::TimerId refresh_timer_ = 0;
   EventWriter writer_;  // last: its answers come here
 };
 
@@ -157,7 +157,8 @@ void EventRecorder::Impl::OnDiscovered(const ApiResponse& response) {
   for (auto& [event, time] : std::exchange(early_, {})) Record(event, time);
 }
 
-void EventRecorder::Impl::Every(Nanoseconds period, Loop::TimerId& timer, void (Impl::*task)()) {
+void EventRecorder::Impl::Every(net::Nanoseconds period, net::Loop::TimerId& timer,
+                                void (Impl::*task)()) {
   timer = loop_.After(period, [this, period, &timer, task] {
     Every(period, timer, task);
     (this->*task)();
@@ -168,7 +169,7 @@ void EventRecorder::Impl::Stop() {
   stopped_ = true;
   writer_.Stop();
   client_.Cancel(std::exchange(discovery_, 0));
-  for (Loop::TimerId* timer : {&discovery_timer_, &finish_timer_, &refresh_timer_}) {
+  for (net::Loop::TimerId* timer : {&discovery_timer_, &finish_timer_, &refresh_timer_}) {
     loop_.Cancel(std::exchange(*timer, 0));
   }
   early_.clear();
@@ -361,7 +362,7 @@ void EventRecorder::Impl::WriteSeriesOnce(const api::Event& event, std::function
   writer_.Write(std::move(write));
 }
 
-EventRecorder::EventRecorder(Loop& loop, ApiClient& client, std::string host)
+EventRecorder::EventRecorder(net::Loop& loop, ApiClient& client, std::string host)
     : impl_(std::make_unique<Impl>(loop, client, std::move(host))) {}
 EventRecorder::~EventRecorder() = default;
 

@@ -19,7 +19,7 @@ namespace berth::kube {
 class EventRecorder {
  public:
   // `host` is the name of this machine, for reportingInstance.
-  EventRecorder(Loop& loop, ApiClient& client, std::string host);
+  EventRecorder(net::Loop& loop, ApiClient& client, std::string host);
   ~EventRecorder();
 
   // Asks the server whether it has events.k8s.io/v1; until it has answered, events wait.

@@ -6,15 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/codec/proto.h"
 #include "api/events/event.h"
 #include "api/object.h"
-#include "api/proto.h"
-#include "kube/client/fake_api_client.h"
-#include "kube/fake_loop.h"
 #include "kube/hex.h"
+#include "kube/testing/fake_api_client.h"
 #include "kube/write/core_event.h"
 #include "kube/write/event_series.h"
 #include "kube/write/event_writer.h"
+#include "net/testing/fake_loop.h"
 
 namespace berth::kube {
 namespace {
@@ -59,14 +59,14 @@ class EventRecorderTest : public ::testing::Test {
     return *api::FromProto<CoreEvent>(api::UnwrapEnvelope(LastBody())->raw);
   }
 
-  FakeLoop loop_{*api::Time::Parse("2026-11-15T19:39:44.079657Z")};
+  net::FakeLoop loop_{*api::Time::Parse("2026-11-15T19:39:44.079657Z")};
   FakeApiClient client_;
   EventRecorder recorder_{loop_, client_, "vm"};
 };
 
 TEST_F(EventRecorderTest, AnEventIsByteForByteClientGos) {
   // client-go looks at the clock twice: its event is 17 microseconds older than its name.
-  FakeLoop loop(api::Time::FromUnixNano(0x18e84f3f2208bb94));
+  net::FakeLoop loop(api::Time::FromUnixNano(0x18e84f3f2208bb94));
   EventRecorder recorder(loop, client_, "vm");
   recorder.Start();
   client_.RespondNext(FakeApiClient::Success());
@@ -196,7 +196,7 @@ TEST_F(EventRecorderTest, WhatDoesNotArriveIsTriedTwelveTimes) {
   recorder_.Record(Failed("rep", "1"));
   int tries = 0;
   for (; client_.CountOpen() > 0; ++tries) {
-    client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kBroken, "EOF"));
+    client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kBroken, "EOF"));
     loop_.Advance(milliseconds(11'249));
     EXPECT_EQ(client_.CountOpen(), 0u);
     loop_.Advance(milliseconds(1));
@@ -208,7 +208,7 @@ TEST_F(EventRecorderTest, EventsWaitUntilTheServerHasSaidWhichItHas) {
   recorder_.Record(Failed("early", "1"));
   recorder_.Start();
   EXPECT_EQ(client_.Size(), 1u);
-  client_.RespondNext(FakeApiClient::Broken(HttpError::Kind::kRefused, "refused"));
+  client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kRefused, "refused"));
   loop_.Advance(seconds(2));
   EXPECT_EQ(LastLine(), "GET /apis/events.k8s.io/v1");
   client_.RespondNext(FakeApiClient::Success());
@@ -240,7 +240,7 @@ TEST_F(EventRecorderTest, RelatedObjectsAndNamesThatWouldBeTooLong) {
 }
 
 TEST_F(EventRecorderTest, LeaderElectionIsByteForByteClientGos) {
-  FakeLoop loop(api::Time::FromUnixNano(0x18e84f3ee36bed8c));
+  net::FakeLoop loop(api::Time::FromUnixNano(0x18e84f3ee36bed8c));
   EventRecorder recorder(loop, client_, "vm");
   recorder.RecordLeaderElection("kube-system", "kube-scheduler",
                                 "1bbd9388-de4d-4d47-bf3b-bd8de70ba59d", "208",

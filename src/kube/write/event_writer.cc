@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxInFlight = 64;
 constexpr int kMaxTries = 12;
-constexpr Nanoseconds kPause = std::chrono::seconds(10);
+constexpr net::Nanoseconds kPause = std::chrono::seconds(10);
 constexpr double kJitter = 0.25;
 
 }  // namespace
@@ -102,7 +102,7 @@ void EventWriter::Retry(Key key, const ApiResponse& response) {
     return Finish(key, false);
   }
   const double pause = static_cast<double>(kPause.count()) * (1 + kJitter * loop_.Random());
-  waiting.timer = loop_.After(Nanoseconds(static_cast<int64_t>(pause)), [this, key] {
+  waiting.timer = loop_.After(net::Nanoseconds(static_cast<int64_t>(pause)), [this, key] {
     waiting_[key].timer = 0;
     ready_.push_back(key);
     SendNext();

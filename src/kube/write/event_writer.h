@@ -29,7 +29,7 @@ class EventWriter {
  public:
   static constexpr size_t kMaxWaiting = 10'000;
 
-  EventWriter(Loop& loop, ApiClient& client) : loop_(loop), client_(client) {}
+  EventWriter(net::Loop& loop, ApiClient& client) : loop_(loop), client_(client) {}
   ~EventWriter() { Stop(); }
 
   // False: dropped, too many are waiting.
@@ -45,7 +45,7 @@ class EventWriter {
     int tries = 0;
     bool create = false;  // the patch found nothing: create it
     ApiClient::Id request = 0;
-    Loop::TimerId timer = 0;
+    net::Loop::TimerId timer = 0;
   };
 
   void SendNext();
@@ -54,7 +54,7 @@ class EventWriter {
   void Retry(Key key, const ApiResponse& response);
   void Finish(Key key, bool delivered);
 
-  Loop& loop_;
+  net::Loop& loop_;
   ApiClient& client_;
   bool stopped_ = false;
   uint64_t dropped_ = 0;

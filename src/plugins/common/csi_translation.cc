@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "api/unicode_space.h"
+#include "api/go/go_text.h"
+#include "api/go/unicode_space.h"
 
 namespace berth::plugins {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/common/volume_testing.h"
+#include "plugins/common/testing/volumes.h"
 
 namespace berth::plugins {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "base/wrap.h"
 #include "cluster/cluster.h"
-#include "cluster/index_counts.h"
-#include "cluster/label_columns.h"
+#include "cluster/table/index_counts.h"
+#include "cluster/table/label_columns.h"
 
 namespace berth::plugins {
 

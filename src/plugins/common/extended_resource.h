@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cluster/cluster.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 
 namespace berth::plugins {
 

@@ -7,8 +7,8 @@
 
 #include "api/core/persistent_volume_claim.h"
 #include "api/core/volume.h"
-#include "cluster/pod.h"
-#include "framework/queueing_hint.h"
+#include "cluster/pods/pod.h"
+#include "framework/points/queueing_hint.h"
 
 namespace berth::plugins {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "api/node_affinity.h"
+#include "api/rules/node_affinity.h"
 
 namespace berth::plugins {
 

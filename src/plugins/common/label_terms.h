@@ -15,8 +15,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/core/node_selector.h"
-#include "api/label_selector.h"
 #include "api/meta.h"
+#include "api/rules/label_selector.h"
 #include "cluster/cluster.h"
 
 namespace berth::plugins {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "api/node_affinity.h"
+#include "api/rules/node_affinity.h"
 #include "cluster/cluster.h"
 
 namespace berth::plugins {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cluster/node_set.h"
+#include "cluster/table/node_set.h"
 
 namespace berth::plugins {
 

@@ -1,6 +1,6 @@
 #include "plugins/common/utilization_scores.h"
 
-#include "framework/plugin.h"
+#include "framework/points/plugin.h"
 
 namespace berth::plugins {
 namespace {

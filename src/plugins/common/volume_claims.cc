@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 
 namespace berth::plugins {
 

@@ -9,7 +9,7 @@
 #include "api/core/persistent_volume_claim.h"
 #include "api/core/volume.h"
 #include "cluster/cluster.h"
-#include "cluster/pod.h"
+#include "cluster/pods/pod.h"
 
 namespace berth::plugins {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 
 namespace berth::plugins::default_binder {
 namespace {

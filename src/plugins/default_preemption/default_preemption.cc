@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "framework/diagnosis.h"
+#include "framework/runtime/diagnosis.h"
 
 namespace berth::plugins::default_preemption {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 #include "plugins/default_preemption/known_victims.h"
 
 namespace berth::plugins::default_preemption {

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/object_store.h"
-#include "framework/diagnosis.h"
-#include "framework/post_filter.h"
+#include "cluster/objects/object_store.h"
+#include "framework/runtime/diagnosis.h"
+#include "framework/runtime/post_filter.h"
 #include "plugins/default_preemption/dry_run.h"
 
 namespace berth::plugins::default_preemption {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 
 namespace berth::plugins::default_preemption {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "api/label_selector.h"
 #include "api/policy/pod_disruption_budget.h"
+#include "api/rules/label_selector.h"
 #include "cluster/cluster.h"
 
 namespace berth::plugins::default_preemption {

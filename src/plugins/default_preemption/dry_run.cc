@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/nominated_filter.h"
+#include "framework/runtime/nominated_filter.h"
 
 namespace berth::plugins::default_preemption {
 

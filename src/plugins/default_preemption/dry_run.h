@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cluster/cluster.h"
-#include "framework/cycle.h"
-#include "framework/preemption_candidates.h"
+#include "framework/points/preemption_candidates.h"
+#include "framework/runtime/cycle.h"
 #include "plugins/default_preemption/disruption_budgets.h"
 
 namespace berth::plugins::default_preemption {

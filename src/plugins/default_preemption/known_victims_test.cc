@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/object_store.h"
-#include "cluster/test_builders.h"
-#include "framework/profile.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/testing/builders.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::plugins::default_preemption {
 namespace {

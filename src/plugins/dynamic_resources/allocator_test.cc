@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 #include "plugins/dynamic_resources/allocation.h"
-#include "plugins/dynamic_resources/testing.h"
+#include "plugins/dynamic_resources/testing/devices.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "api/resource/device.h"
 #include "api/resource/device_claim.h"
-#include "api/resource_list.h"
+#include "api/rules/resource_list.h"
 
 namespace berth::plugins::dynamic_resources {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/dynamic_resources/binding_conditions.h"
 #include "plugins/dynamic_resources/pod_claims.h"
 #include "plugins/dynamic_resources/state.h"

@@ -19,10 +19,10 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "framework/claim_aware.h"
-#include "framework/device_claims.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/claim_aware.h"
+#include "framework/points/device_claims.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 #include "plugins/common/node_matcher.h"
 #include "plugins/dynamic_resources/inventory.h"
 #include "plugins/dynamic_resources/node_pools.h"

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/cycle.h"
-#include "framework/diagnosis.h"
-#include "plugins/dynamic_resources/testing.h"
+#include "framework/runtime/cycle.h"
+#include "framework/runtime/diagnosis.h"
+#include "plugins/dynamic_resources/testing/devices.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/resource_name.h"
+#include "api/rules/resource_name.h"
 #include "plugins/common/extended_resource.h"
 
 namespace berth::plugins::dynamic_resources {

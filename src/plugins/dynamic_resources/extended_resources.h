@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cluster/cluster.h"
-#include "cluster/object_store.h"
-#include "cluster/pod.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/pods/pod.h"
 
 namespace berth::plugins::dynamic_resources {
 

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "framework/cycle.h"
+#include "framework/runtime/cycle.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
-#include "plugins/dynamic_resources/testing.h"
+#include "plugins/dynamic_resources/testing/devices.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {

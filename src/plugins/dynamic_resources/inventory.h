@@ -17,8 +17,8 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "cluster/change_log.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/table/change_log.h"
 #include "config/plugin_args.h"
 
 namespace berth::plugins::dynamic_resources {

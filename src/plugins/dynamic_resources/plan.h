@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 #include "config/plugin_args.h"
 #include "plugins/dynamic_resources/selectors.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {

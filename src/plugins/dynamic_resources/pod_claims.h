@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cluster/object_store.h"
-#include "cluster/pod.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/pods/pod.h"
 
 namespace berth::plugins::dynamic_resources {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
-#include "api/go_text.h"
-#include "cluster/object_store.h"
-#include "framework/device_claims.h"
+#include "api/go/go_text.h"
+#include "cluster/objects/object_store.h"
+#include "framework/points/device_claims.h"
 #include "plugins/common/resource_version.h"
 #include "plugins/dynamic_resources/binding_conditions.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"

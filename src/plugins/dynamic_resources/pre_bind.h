@@ -28,7 +28,7 @@
 #include "api/box.h"
 #include "api/resource/resource_claim.h"
 #include "cluster/cluster.h"
-#include "framework/pre_bind.h"
+#include "framework/points/pre_bind.h"
 
 namespace berth::plugins::dynamic_resources {
 

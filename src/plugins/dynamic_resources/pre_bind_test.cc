@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "framework/cycle.h"
-#include "framework/device_claims.h"
-#include "plugins/common/pre_bind_testing.h"
+#include "framework/points/device_claims.h"
+#include "framework/runtime/cycle.h"
+#include "plugins/common/testing/pre_bind.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
-#include "plugins/dynamic_resources/testing.h"
+#include "plugins/dynamic_resources/testing/devices.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/object_store.h"
-#include "framework/cycle.h"
+#include "cluster/objects/object_store.h"
+#include "framework/runtime/cycle.h"
 #include "plugins/dynamic_resources/allocation.h"
 #include "plugins/dynamic_resources/pre_bind.h"
 #include "plugins/dynamic_resources/state.h"

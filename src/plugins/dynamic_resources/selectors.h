@@ -10,7 +10,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/resource/device_claim.h"
-#include "plugins/dynamic_resources/cel/program.h"
+#include "cel/program.h"
 #include "plugins/dynamic_resources/inventory.h"
 
 namespace berth::plugins::dynamic_resources {

@@ -15,7 +15,7 @@
 #include "api/resource/device_class.h"
 #include "api/resource/device_taint_rule.h"
 #include "api/resource/resource_slice.h"
-#include "plugins/dynamic_resources/cel/program.h"
+#include "cel/program.h"
 
 namespace berth::plugins::dynamic_resources {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/dynamic_resources/testing.h"
+#include "plugins/dynamic_resources/testing/devices.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {

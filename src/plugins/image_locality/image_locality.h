@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/profile.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::plugins::image_locality {
 

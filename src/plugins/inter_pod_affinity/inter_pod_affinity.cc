@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/wrap.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/common/domain_counts.h"
 #include "plugins/common/score_memo.h"
 

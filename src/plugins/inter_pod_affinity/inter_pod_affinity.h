@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/affinity_term.h"
-#include "cluster/shape_table.h"
-#include "framework/label_aware.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "cluster/pods/affinity_term.h"
+#include "cluster/pods/shape_table.h"
+#include "framework/points/label_aware.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::plugins::inter_pod_affinity {
 

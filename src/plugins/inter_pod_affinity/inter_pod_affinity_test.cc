@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/common/topology_testing.h"
+#include "plugins/common/testing/topology.h"
 
 namespace berth::plugins::inter_pod_affinity {
 namespace {

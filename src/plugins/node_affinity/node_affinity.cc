@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "framework/normalize.h"
+#include "framework/runtime/normalize.h"
 
 namespace berth::plugins::node_affinity {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 #include "plugins/common/node_matcher.h"
 
 namespace berth::plugins::node_affinity {

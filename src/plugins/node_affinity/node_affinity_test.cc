@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/common/plugin_testing.h"
+#include "plugins/common/testing/one_plugin.h"
 
 namespace berth::plugins::node_affinity {
 namespace {

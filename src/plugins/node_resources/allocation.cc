@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/wrap.h"
-#include "framework/plugin.h"
+#include "framework/points/plugin.h"
 
 namespace berth::plugins::node_resources {
 namespace {

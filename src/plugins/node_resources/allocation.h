@@ -11,7 +11,7 @@
 
 #include "cluster/cluster.h"
 #include "config/plugin_args.h"
-#include "framework/batch.h"
+#include "framework/points/batch.h"
 #include "plugins/common/utilization_scores.h"
 
 namespace berth::plugins::node_resources {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/profile.h"
+#include "framework/runtime/profile.h"
 #include "plugins/node_resources/allocation.h"
 
 namespace berth::plugins::node_resources {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "api/resource_name.h"
+#include "api/rules/resource_name.h"
 #include "base/vectorize.h"
 #include "base/wrap.h"
 #include "plugins/common/extended_resource.h"

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/object_store.h"
-#include "plugins/common/plugin_testing.h"
+#include "cluster/objects/object_store.h"
+#include "plugins/common/testing/one_plugin.h"
 #include "plugins/node_resources/balanced_allocation.h"
 
 namespace berth::plugins::node_resources {

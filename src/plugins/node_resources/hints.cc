@@ -1,7 +1,7 @@
 // Queueing hints of NodeResourcesFit.
 #include <algorithm>
 
-#include "api/resource_name.h"
+#include "api/rules/resource_name.h"
 #include "plugins/common/hints.h"
 #include "plugins/node_resources/fit.h"
 

@@ -1,6 +1,6 @@
 #include "plugins/node_unschedulable/node_unschedulable.h"
 
-#include "api/toleration.h"
+#include "api/rules/toleration.h"
 
 namespace berth::plugins::node_unschedulable {
 

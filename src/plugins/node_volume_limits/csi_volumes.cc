@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/common/csi_translation.h"
 #include "plugins/common/volume_claims.h"
 

@@ -11,8 +11,8 @@
 
 #include "api/storage/csi_node.h"
 #include "cluster/cluster.h"
-#include "cluster/pod.h"
-#include "framework/status.h"
+#include "cluster/pods/pod.h"
+#include "framework/points/status.h"
 
 namespace berth::plugins::node_volume_limits {
 

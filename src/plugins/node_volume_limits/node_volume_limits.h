@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/claim_aware.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/claim_aware.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 #include "plugins/node_volume_limits/volume_usage.h"
 
 namespace berth::plugins::node_volume_limits {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/common/volume_testing.h"
+#include "plugins/common/testing/volumes.h"
 
 namespace berth::plugins::node_volume_limits {
 namespace {

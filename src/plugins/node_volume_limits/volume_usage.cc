@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 
 namespace berth::plugins::node_volume_limits {
 namespace {

@@ -19,8 +19,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "cluster/cluster.h"
-#include "cluster/dictionary.h"
-#include "cluster/row_log.h"
+#include "cluster/table/dictionary.h"
+#include "cluster/table/row_log.h"
 #include "plugins/node_volume_limits/csi_volumes.h"
 
 namespace berth::plugins::node_volume_limits {

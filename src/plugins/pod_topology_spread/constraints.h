@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "api/core/affinity.h"
-#include "api/label_selector.h"
+#include "api/rules/label_selector.h"
 #include "base/error.h"
-#include "cluster/object_store.h"
-#include "cluster/pod_shape.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/pods/pod_shape.h"
 
 namespace berth::plugins::pod_topology_spread {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/json.h"
-#include "api/toleration.h"
-#include "cluster/affinity_term.h"
+#include "api/codec/json.h"
+#include "api/rules/toleration.h"
+#include "cluster/pods/affinity_term.h"
 
 namespace berth::plugins::pod_topology_spread {
 namespace {

@@ -16,11 +16,11 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "api/label_selector.h"
-#include "cluster/shape_table.h"
-#include "framework/label_aware.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "api/rules/label_selector.h"
+#include "cluster/pods/shape_table.h"
+#include "framework/points/label_aware.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 #include "plugins/pod_topology_spread/constraints.h"
 #include "plugins/pod_topology_spread/eligible_nodes.h"
 #include "plugins/pod_topology_spread/service_index.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/common/topology_testing.h"
+#include "plugins/common/testing/topology.h"
 
 namespace berth::plugins::pod_topology_spread {
 namespace {

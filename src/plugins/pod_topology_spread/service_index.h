@@ -11,8 +11,8 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "cluster/object_store.h"
-#include "cluster/pod_shape.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/pods/pod_shape.h"
 
 namespace berth::plugins::pod_topology_spread {
 

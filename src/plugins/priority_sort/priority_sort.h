@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "framework/profile.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::plugins::priority_sort {
 

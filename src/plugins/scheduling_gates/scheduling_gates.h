@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::plugins::scheduling_gates {
 

@@ -1,5 +1,5 @@
 #include "plugins/common/hints.h"
-#include "api/toleration.h"
+#include "api/rules/toleration.h"
 #include "plugins/taint_toleration/taint_toleration.h"
 
 namespace berth::plugins::taint_toleration {

@@ -1,7 +1,7 @@
 #include "plugins/taint_toleration/taint_toleration.h"
 
-#include "api/toleration.h"
-#include "framework/normalize.h"
+#include "api/rules/toleration.h"
+#include "framework/runtime/normalize.h"
 
 namespace berth::plugins::taint_toleration {
 namespace {

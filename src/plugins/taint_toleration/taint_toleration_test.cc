@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/common/plugin_testing.h"
+#include "plugins/common/testing/one_plugin.h"
 
 namespace berth::plugins::taint_toleration {
 namespace {

@@ -14,9 +14,9 @@
 #include <fmt/format.h>
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "base/error.h"
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/common/resource_version.h"
 
 namespace berth::plugins::volume_binding {

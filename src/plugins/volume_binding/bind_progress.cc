@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "cluster/object_store.h"
+#include "api/go/go_text.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/common/csi_translation.h"
 #include "plugins/common/label_terms.h"
 #include "plugins/common/resource_version.h"

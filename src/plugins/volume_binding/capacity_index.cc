@@ -1,6 +1,6 @@
 #include "plugins/volume_binding/capacity_index.h"
 
-#include "cluster/object_store.h"
+#include "cluster/objects/object_store.h"
 
 namespace berth::plugins::volume_binding {
 

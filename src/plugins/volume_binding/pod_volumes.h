@@ -19,8 +19,8 @@
 #include <boost/container/small_vector.hpp>
 
 #include "cluster/cluster.h"
-#include "cluster/row_log.h"
-#include "framework/status.h"
+#include "cluster/table/row_log.h"
+#include "framework/points/status.h"
 #include "plugins/common/csi_translation.h"
 #include "plugins/common/label_terms.h"
 #include "plugins/volume_binding/capacity_index.h"

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "framework/pre_bind.h"
+#include "framework/points/pre_bind.h"
 #include "plugins/volume_binding/volume_binding.h"
 
 namespace berth::plugins::volume_binding {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/common/pre_bind_testing.h"
-#include "plugins/common/volume_testing.h"
+#include "plugins/common/testing/pre_bind.h"
+#include "plugins/common/testing/volumes.h"
 
 namespace berth::plugins::volume_binding {
 namespace {

@@ -16,9 +16,9 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "framework/claim_aware.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/claim_aware.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 #include "plugins/common/utilization_scores.h"
 #include "plugins/volume_binding/pod_volumes.h"
 

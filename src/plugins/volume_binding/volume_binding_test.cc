@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plugins/common/testing/volumes.h"
 #include "plugins/common/volume_claims.h"
-#include "plugins/common/volume_testing.h"
 #include "plugins/volume_binding/bind_progress.h"
 #include "plugins/volume_binding/storage_use.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "api/json.h"
-#include "cluster/object_store.h"
+#include "api/codec/json.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/common/volume_claims.h"
 
 namespace berth::plugins::volume_binding {

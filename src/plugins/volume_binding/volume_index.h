@@ -17,7 +17,7 @@
 
 #include "api/core/persistent_volume.h"
 #include "api/core/persistent_volume_claim.h"
-#include "api/label_selector.h"
+#include "api/rules/label_selector.h"
 #include "cluster/cluster.h"
 #include "plugins/common/label_terms.h"
 #include "plugins/volume_binding/assume_cache.h"

@@ -7,8 +7,8 @@
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
-#include "cluster/object_store.h"
-#include "cluster/volume_use.h"
+#include "cluster/objects/object_store.h"
+#include "cluster/pods/volume_use.h"
 #include "plugins/common/volume_claims.h"
 
 namespace berth::plugins::volume_restrictions {

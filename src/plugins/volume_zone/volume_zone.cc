@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
-#include "cluster/object_store.h"
+#include "api/go/go_text.h"
+#include "cluster/objects/object_store.h"
 #include "plugins/common/volume_claims.h"
 #include "plugins/volume_zone/zones.h"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/claim_aware.h"
-#include "framework/profile.h"
-#include "framework/queueing_hint.h"
+#include "framework/points/claim_aware.h"
+#include "framework/points/queueing_hint.h"
+#include "framework/runtime/profile.h"
 
 namespace berth::plugins::volume_zone {
 

@@ -1,6 +1,6 @@
 #include "plugins/volume_zone/zones.h"
 
-#include "api/unicode_space.h"
+#include "api/go/unicode_space.h"
 
 namespace berth::plugins::volume_zone {
 

@@ -6,7 +6,7 @@
 namespace berth::server {
 namespace {
 
-double Seconds(kube::Nanoseconds took) { return static_cast<double>(took.count()) * 1e-9; }
+double Seconds(net::Nanoseconds took) { return static_cast<double>(took.count()) * 1e-9; }
 
 // The few users that are told apart.
 std::string_view Compressed(std::string_view name) {
@@ -62,33 +62,33 @@ AuthMetrics::AuthMetrics(Registry* registry) {
 }
 
 void AuthMetrics::Reviewed(bool token, const kube::ApiResponse& response,
-                           kube::Nanoseconds took) const {
+                           net::Nanoseconds took) const {
   if (users_ == nullptr) return;
   const std::string code = response.code == 0 ? "<error>" : std::to_string(response.code);
   (token ? token_requests_ : access_requests_)->With({code})->Add();
   (token ? token_seconds_ : access_seconds_)->With({code})->Observe(Seconds(took));
 }
 
-void AuthMetrics::Authenticated(const UserInfo& user, kube::Nanoseconds took) const {
+void AuthMetrics::Authenticated(const UserInfo& user, net::Nanoseconds took) const {
   if (users_ == nullptr) return;
   authenticated_->With({"success"})->Add();
   authenticated_seconds_->With({"success"})->Observe(Seconds(took));
   users_->With({Compressed(user.name)})->Add();
 }
 
-void AuthMetrics::NotAuthenticated(kube::Nanoseconds took) const {
+void AuthMetrics::NotAuthenticated(net::Nanoseconds took) const {
   if (users_ == nullptr) return;
   authenticated_->With({"error"})->Add();
   authenticated_seconds_->With({"error"})->Observe(Seconds(took));
 }
 
-void AuthMetrics::Authorized(std::string_view result, kube::Nanoseconds took) const {
+void AuthMetrics::Authorized(std::string_view result, net::Nanoseconds took) const {
   if (users_ == nullptr) return;
   authorized_->With({result})->Add();
   authorized_seconds_->With({result})->Observe(Seconds(took));
 }
 
-void AuthMetrics::AskedToken(bool kept, kube::Nanoseconds took) const {
+void AuthMetrics::AskedToken(bool kept, net::Nanoseconds took) const {
   if (users_ == nullptr) return;
   const std::string_view status = kept ? "hit" : "miss";
   cache_requests_->With({status})->Add();

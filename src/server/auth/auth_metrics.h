@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kube/client/api_client.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/auth/user.h"
 #include "server/metrics/registry.h"
 
@@ -18,12 +18,12 @@ class AuthMetrics {
   explicit AuthMetrics(Registry* registry);
 
   // A review was answered.
-  void Reviewed(bool token, const kube::ApiResponse& response, kube::Nanoseconds took) const;
-  void Authenticated(const UserInfo& user, kube::Nanoseconds took) const;
-  void NotAuthenticated(kube::Nanoseconds took) const;
-  void Authorized(std::string_view result, kube::Nanoseconds took) const;
+  void Reviewed(bool token, const kube::ApiResponse& response, net::Nanoseconds took) const;
+  void Authenticated(const UserInfo& user, net::Nanoseconds took) const;
+  void NotAuthenticated(net::Nanoseconds took) const;
+  void Authorized(std::string_view result, net::Nanoseconds took) const;
   // A token was looked up among those kept; reviews are under way, and requests wait for them.
-  void AskedToken(bool kept, kube::Nanoseconds took) const;
+  void AskedToken(bool kept, net::Nanoseconds took) const;
   void FetchedToken(bool ok) const;
   void FetchesToken(int more) const;
   void WaitsForToken(int more) const;

@@ -9,15 +9,15 @@
 
 #include <memory>
 
-#include "kube/http/openssl_ptr.h"
+#include "net/http/openssl_ptr.h"
 
 namespace berth::server {
 namespace {
 
-using Certificate = kube::X509Ptr;
-using Bio = kube::BioPtr;
-using Store = std::unique_ptr<X509_STORE, kube::FreeWith<X509_STORE_free>>;
-using StoreContext = std::unique_ptr<X509_STORE_CTX, kube::FreeWith<X509_STORE_CTX_free>>;
+using Certificate = net::X509Ptr;
+using Bio = net::BioPtr;
+using Store = std::unique_ptr<X509_STORE, net::FreeWith<X509_STORE_free>>;
+using StoreContext = std::unique_ptr<X509_STORE_CTX, net::FreeWith<X509_STORE_CTX_free>>;
 struct StackFreer {
   void operator()(STACK_OF(X509) * stack) const { sk_X509_pop_free(stack, X509_free); }
 };

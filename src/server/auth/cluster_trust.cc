@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 #include "log/log.h"
 
 namespace berth::server {
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kMaps = "/api/v1/namespaces/kube-system/configmaps";
 constexpr std::string_view kName = "extension-apiserver-authentication";
-constexpr kube::Nanoseconds kFirstPause = std::chrono::milliseconds(800);
-constexpr kube::Nanoseconds kLongestPause = std::chrono::seconds(30);
+constexpr net::Nanoseconds kFirstPause = std::chrono::milliseconds(800);
+constexpr net::Nanoseconds kLongestPause = std::chrono::seconds(30);
 
 std::vector<std::string> ListOf(const api::StringMap& data, std::string_view key) {
   const std::string* text = api::FindValue(data, key);
@@ -47,7 +47,7 @@ Trust Trust::From(const ConfigMap& map) {
 
 class ClusterTrust::Impl final : public kube::WatchSink {
  public:
-  Impl(kube::Loop& loop, kube::ApiClient& client, Changed changed)
+  Impl(net::Loop& loop, kube::ApiClient& client, Changed changed)
       : loop_(loop), client_(client), changed_(std::move(changed)) {}
   ~Impl() override { Stop(); }
 
@@ -139,7 +139,7 @@ class ClusterTrust::Impl final : public kube::WatchSink {
     if (stopped_) return;
     const double jitter = 1 + loop_.Random();
     const auto pause =
-        kube::Nanoseconds(static_cast<int64_t>(static_cast<double>(pause_.count()) * jitter));
+        net::Nanoseconds(static_cast<int64_t>(static_cast<double>(pause_.count()) * jitter));
     pause_ = std::min(pause_ * 2, kLongestPause);
     timer_ = loop_.After(pause, [this] {
       timer_ = 0;
@@ -147,19 +147,19 @@ class ClusterTrust::Impl final : public kube::WatchSink {
     });
   }
 
-  kube::Loop& loop_;
+  net::Loop& loop_;
   kube::ApiClient& client_;
   Changed changed_;
   kube::ApiClient::Id call_ = 0;
-  kube::Loop::TimerId timer_ = 0;
-  kube::Nanoseconds pause_ = kFirstPause;
+  net::Loop::TimerId timer_ = 0;
+  net::Nanoseconds pause_ = kFirstPause;
   std::string version_;  // empty: unknown
   std::string content_type_;
   bool told_ = false;
   bool stopped_ = true;
 };
 
-ClusterTrust::ClusterTrust(kube::Loop& loop, kube::ApiClient& client, Changed changed)
+ClusterTrust::ClusterTrust(net::Loop& loop, kube::ApiClient& client, Changed changed)
     : impl_(std::make_unique<Impl>(loop, client, std::move(changed))) {}
 ClusterTrust::~ClusterTrust() = default;
 void ClusterTrust::Start() { impl_->Start(); }

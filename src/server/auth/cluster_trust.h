@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kube/client/api_client.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/auth/reviews.h"
 #include "server/server.h"
 
@@ -31,7 +31,7 @@ class ClusterTrust {
  public:
   using Changed = std::function<void(const Trust&)>;
 
-  ClusterTrust(kube::Loop& loop, kube::ApiClient& client, Changed changed);
+  ClusterTrust(net::Loop& loop, kube::ApiClient& client, Changed changed);
   ~ClusterTrust();
 
   void Start();

@@ -6,7 +6,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 #include "log/log.h"
 #include "server/auth/auth_metrics.h"
 #include "server/auth/client_certificate.h"
@@ -18,8 +18,8 @@
 namespace berth::server {
 namespace {
 
-constexpr kube::Nanoseconds kReviewTimeout = std::chrono::seconds(10);
-constexpr kube::Nanoseconds kFirstRetry = std::chrono::milliseconds(500);
+constexpr net::Nanoseconds kReviewTimeout = std::chrono::seconds(10);
+constexpr net::Nanoseconds kFirstRetry = std::chrono::milliseconds(500);
 constexpr int kTries = 5;
 
 std::string Lower(std::string_view text) {
@@ -95,9 +95,9 @@ UserInfo Anonymous() {
 
 // Worth asking again?
 bool IsPassing(const kube::ApiResponse& response) {
-  if (response.code == 0) return response.error.kind != kube::HttpError::Kind::kTimeout;
+  if (response.code == 0) return response.error.kind != net::HttpError::Kind::kTimeout;
   return response.code == 500 || response.code == 504 || response.code == 429 ||
-         response.retry_after > kube::Nanoseconds(0);
+         response.retry_after > net::Nanoseconds(0);
 }
 
 // What came of a token.
@@ -170,7 +170,7 @@ class Delegated final : public DelegatedAuth {
   }
 
   void Check(const Request& request, Callback done) override {
-    const kube::Nanoseconds began = Now();
+    const net::Nanoseconds began = Now();
     std::vector<std::string> errors;
     if (request.peer != nullptr) {
       if (auto user = ByCertificate(request, &errors)) {
@@ -215,10 +215,10 @@ class Delegated final : public DelegatedAuth {
     kube::ApiClient::Callback done = {};
     bool token = false;
     int tries = 0;
-    kube::Nanoseconds began{0};
-    kube::Nanoseconds pause = kFirstRetry;
+    net::Nanoseconds began{0};
+    net::Nanoseconds pause = kFirstRetry;
     kube::ApiClient::Id id = 0;
-    kube::Loop::TimerId timer = 0;
+    net::Loop::TimerId timer = 0;
   };
 
   static Request WithoutBody(const Request& request) {
@@ -256,7 +256,7 @@ class Delegated final : public DelegatedAuth {
     return names.empty() || std::find(names.begin(), names.end(), common_name) != names.end();
   }
 
-  void Unauthorized(const std::vector<std::string>& errors, kube::Nanoseconds began,
+  void Unauthorized(const std::vector<std::string>& errors, net::Nanoseconds began,
                     const Callback& done) {
     metrics_.NotAuthenticated(Now() - began);
     std::string text = errors.empty() ? "" : errors[0];
@@ -271,7 +271,7 @@ class Delegated final : public DelegatedAuth {
 
   void AskToken(const std::string& token, std::function<void(const TokenAnswer&)> done) {
     const std::string key = tokens_.Hashed(token);
-    const kube::Nanoseconds began = Now();
+    const net::Nanoseconds began = Now();
     const bool kept = tokens_.Keeps(key, began);
     if (!kept) metrics_.WaitsForToken(1);
     const bool first = tokens_.Ask(
@@ -297,7 +297,7 @@ class Delegated final : public DelegatedAuth {
            metrics_.FetchesToken(-1);
            metrics_.FetchedToken(keep);
            tokens_.Tell(key, std::move(answer), Now(),
-                        keep ? options_.token_ttl : kube::Nanoseconds(0));
+                        keep ? options_.token_ttl : net::Nanoseconds(0));
          });
   }
 
@@ -321,7 +321,7 @@ class Delegated final : public DelegatedAuth {
   }
 
   void Authorize(UserInfo user, const Request& request, Callback done) {
-    const kube::Nanoseconds began = Now();
+    const net::Nanoseconds began = Now();
     AuthDecision decision;
     decision.user = std::move(user);
     const auto privileged = [&](const std::string& group) {
@@ -342,7 +342,7 @@ class Delegated final : public DelegatedAuth {
     AskAccess(request, began, std::move(decision), std::move(done));
   }
 
-  void AskAccess(const Request& request, kube::Nanoseconds began, AuthDecision decision,
+  void AskAccess(const Request& request, net::Nanoseconds began, AuthDecision decision,
                  Callback done) {
     SubjectAccessReview review;
     review.spec.non_resource_attributes.emplace();
@@ -372,7 +372,7 @@ class Delegated final : public DelegatedAuth {
     Send(options_.authorization, std::move(ask), false,
          [this, key](const kube::ApiResponse& response) {
            AccessAnswer answer = AccessAnswerOf(response);
-           kube::Nanoseconds ttl{0};
+           net::Nanoseconds ttl{0};
            if (answer.error.empty()) {
              ttl = answer.status.allowed ? options_.authorized_ttl : options_.unauthorized_ttl;
            }
@@ -410,8 +410,8 @@ class Delegated final : public DelegatedAuth {
     return answer;
   }
 
-  kube::Nanoseconds Now() const {
-    return options_.loop == nullptr ? kube::Nanoseconds(0) : options_.loop->Steady();
+  net::Nanoseconds Now() const {
+    return options_.loop == nullptr ? net::Nanoseconds(0) : options_.loop->Steady();
   }
 
   void Send(kube::ApiClient* client, kube::ApiRequest request, bool token,
@@ -444,7 +444,7 @@ class Delegated final : public DelegatedAuth {
     if (!response.Ok() && IsPassing(response) && call.tries < kTries) {
       const double jitter = 1 + 0.2 * options_.loop->Random();
       const auto pause =
-          kube::Nanoseconds(static_cast<int64_t>(static_cast<double>(call.pause.count()) * jitter));
+          net::Nanoseconds(static_cast<int64_t>(static_cast<double>(call.pause.count()) * jitter));
       call.pause = call.pause * 3 / 2;
       call.timer = options_.loop->After(std::max(pause, response.retry_after),
                                         [this, number] { Try(number); });

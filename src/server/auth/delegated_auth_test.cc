@@ -5,11 +5,11 @@
 
 #include <optional>
 
-#include "api/json.h"
-#include "kube/client/fake_api_client.h"
-#include "kube/fake_loop.h"
+#include "api/codec/json.h"
+#include "kube/testing/fake_api_client.h"
+#include "net/testing/fake_loop.h"
 #include "server/auth/reviews.h"
-#include "server/auth/test_certificates.h"
+#include "server/testing/certificates.h"
 
 namespace berth::server {
 namespace {
@@ -74,7 +74,7 @@ class DelegatedAuthTest : public testing::Test {
     return client_.Respond(client_.FindOpen(path), FakeApiClient::Failure(code, "", "down"));
   }
 
-  kube::FakeLoop loop_;
+  net::FakeLoop loop_;
   FakeApiClient client_{kube::kJson};
   Registry registry_;
   AuthOptions options_;

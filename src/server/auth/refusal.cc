@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "server/auth/delegated_auth.h"
 
 namespace berth::server {

@@ -11,7 +11,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "kube/loop.h"
+#include "net/loop.h"
 
 namespace berth::server {
 
@@ -34,7 +34,7 @@ class ReviewCache {
   explicit ReviewCache(size_t limit) : limit_(limit) {}
 
   // True: the caller has to find the answer and Tell it. False: `done` is called now or then.
-  bool Ask(const std::string& key, kube::Nanoseconds now, Callback done) {
+  bool Ask(const std::string& key, net::Nanoseconds now, Callback done) {
     const auto kept = kept_.find(key);
     if (kept != kept_.end()) {
       if (kept->second.until > now) {
@@ -50,18 +50,18 @@ class ReviewCache {
   }
 
   // Would Ask answer at once?
-  bool Keeps(const std::string& key, kube::Nanoseconds now) const {
+  bool Keeps(const std::string& key, net::Nanoseconds now) const {
     const auto kept = kept_.find(key);
     return kept != kept_.end() && kept->second.until > now;
   }
 
   // Keeps the answer for `ttl` (0: not at all), and calls everybody who waits for it.
-  void Tell(const std::string& key, Answer answer, kube::Nanoseconds now, kube::Nanoseconds ttl) {
+  void Tell(const std::string& key, Answer answer, net::Nanoseconds now, net::Nanoseconds ttl) {
     const auto it = waiting_.find(key);
     if (it == waiting_.end()) return;
     const std::vector<Callback> waiting = std::move(it->second);
     waiting_.erase(it);
-    if (ttl > kube::Nanoseconds(0)) {
+    if (ttl > net::Nanoseconds(0)) {
       if (kept_.size() >= limit_) {
         erase_if(kept_, [&](const auto& entry) { return entry.second.until <= now; });
         if (kept_.size() >= limit_) kept_.clear();
@@ -81,7 +81,7 @@ class ReviewCache {
  private:
   struct Kept {
     Answer answer;
-    kube::Nanoseconds until{0};
+    net::Nanoseconds until{0};
   };
   size_t limit_;
   SecretHash hash_;

@@ -1,7 +1,7 @@
 #include "server/auth/reviews.h"
 
-#include "api/json.h"
-#include "api/proto.h"
+#include "api/codec/json.h"
+#include "api/codec/proto.h"
 #include "kube/client/api_client.h"
 
 namespace berth::server {

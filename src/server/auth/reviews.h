@@ -10,8 +10,8 @@
 
 #include <boost/container/flat_map.hpp>
 
+#include "api/codec/schema.h"
 #include "api/meta.h"
-#include "api/schema.h"
 #include "base/error.h"
 
 namespace berth::server {

@@ -3,9 +3,9 @@
 #include <utility>
 #include <variant>
 
-#include "api/base64.h"
-#include "api/go_text.h"
-#include "api/json.h"
+#include "api/codec/base64.h"
+#include "api/codec/json.h"
+#include "api/go/go_text.h"
 #include "config/config.h"
 #include "config/default_plugins.h"
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "log/log.h"
 #include "server/metrics/pod_resources.h"
 #include "server/metrics/process_metrics.h"

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 #include "log/log.h"
 
 namespace berth::server {

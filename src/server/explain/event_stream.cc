@@ -52,11 +52,11 @@ void EventStreams::Send(const std::function<std::string(const Client&)>& text) {
   }
 }
 
-void EventStreams::Decisions(const std::vector<scheduler::explain::DecisionSummary>& decisions,
+void EventStreams::Decisions(const std::vector<explain::DecisionSummary>& decisions,
                              uint64_t dropped) {
   std::vector<std::string> events;
   for (const auto& decision : decisions) {
-    events.push_back(Event("decision", scheduler::explain::ToText(decision)));
+    events.push_back(Event("decision", explain::ToText(decision)));
   }
   Send([&](const Client& client) {
     std::string text;
@@ -70,8 +70,8 @@ void EventStreams::Decisions(const std::vector<scheduler::explain::DecisionSumma
   });
 }
 
-void EventStreams::Queue(const scheduler::explain::QueueState& state) {
-  const std::string event = Event("queue", scheduler::explain::ToText(state));
+void EventStreams::Queue(const explain::QueueState& state) {
+  const std::string event = Event("queue", explain::ToText(state));
   Send([&](const Client&) { return event; });
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/explain/report.h"
+#include "explain/report.h"
 #include "server/http/message.h"
 #include "server/http/mount.h"
 
@@ -27,9 +27,8 @@ class EventStreams {
 
   size_t Size() const;
   // From any thread; events are written on the clients' own.
-  void Decisions(const std::vector<scheduler::explain::DecisionSummary>& decisions,
-                 uint64_t dropped);
-  void Queue(const scheduler::explain::QueueState& state);
+  void Decisions(const std::vector<explain::DecisionSummary>& decisions, uint64_t dropped);
+  void Queue(const explain::QueueState& state);
   void EndAll();
 
  private:

@@ -14,15 +14,13 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
-#include "scheduler/explain/views.h"
+#include "api/codec/json.h"
+#include "explain/views.h"
 #include "server/explain/event_stream.h"
 #include "server/explain/suggest.h"
 
 namespace berth::server {
 namespace {
-
-namespace explain = scheduler::explain;
 
 constexpr size_t kMaxJobs = 4;  // suggestions and what-ifs that wait or run
 constexpr size_t kMaxWhatIfBytes = 1u << 20;
@@ -104,7 +102,7 @@ std::vector<std::string> Split(std::string_view path) {
   return parts;
 }
 
-explain::Index MakeIndex(const explain::Source& source) {
+explain::Index MakeIndex(const scheduler::Source& source) {
   explain::Index index;
   index.version = "v1";
   for (const char* path :
@@ -125,7 +123,7 @@ int64_t WallNs() {
       .count();
 }
 
-explain::QueueState StateOf(const explain::Source& source) {
+explain::QueueState StateOf(const scheduler::Source& source) {
   explain::QueueState state;
   const int64_t now = std::max(WallNs(), source.now.UnixNano());
   state.time = api::MicroTime::FromUnixNano(now);
@@ -214,7 +212,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     const std::string first = path.empty() ? "" : path[0];
     const size_t size = path.size();
     if (size == 0) {
-      return Ask(call, [](const Call& c, explain::Source s) { c.Value(MakeIndex(s)); });
+      return Ask(call, [](const Call& c, scheduler::Source s) { c.Value(MakeIndex(s)); });
     }
     if (first == "decisions" && size == 1) return Decisions(call);
     if (first == "decisions" && size == 3) return Decision(call, path[1], path[2]);
@@ -223,30 +221,30 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     }
     if (first == "pending" && size == 1) {
       const std::string namespace_ = Query(call.request, "namespace");
-      return Ask(call, [namespace_](const Call& c, explain::Source s) {
+      return Ask(call, [namespace_](const Call& c, scheduler::Source s) {
         c.Value(explain::ListPending(s, namespace_));
       });
     }
     if (first == "nodes" && size == 1) {
-      return Ask(call, [](const Call& c, explain::Source s) { c.Value(explain::ViewNodes(s)); });
+      return Ask(call, [](const Call& c, scheduler::Source s) { c.Value(explain::ViewNodes(s)); });
     }
     if (first == "nodes" && size == 2) {
-      return Ask(call, [name = path[1]](const Call& c, explain::Source s) {
+      return Ask(call, [name = path[1]](const Call& c, scheduler::Source s) {
         c.Outcome(explain::ViewNode(s, name));
       });
     }
     if (first == "queue" && size == 1) {
-      return Ask(call, [](const Call& c, explain::Source s) { c.Value(StateOf(s)); });
+      return Ask(call, [](const Call& c, scheduler::Source s) { c.Value(StateOf(s)); });
     }
     if (first == "config" && size == 1) {
-      return Ask(call, [](const Call& c, explain::Source s) { c.Value(explain::ViewConfig(s)); });
+      return Ask(call, [](const Call& c, scheduler::Source s) { c.Value(explain::ViewConfig(s)); });
     }
     if (first == "stream" && size == 1) return Stream(call);
     call.respond(ErrorResponse(
         404, fmt::format("no path {}; GET {} lists them", call.request.path, kExplainPrefix)));
   }
 
-  void Ask(const Call& call, std::function<void(const Call&, explain::Source)> answer) {
+  void Ask(const Call& call, std::function<void(const Call&, scheduler::Source)> answer) {
     Options()->on_engine(
         [call, answer = std::move(answer)](Engine& engine) { answer(call, engine.Explaining()); });
   }
@@ -268,7 +266,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     query.limit = static_cast<size_t>(*limit);
     query.before = *before;
     Ask(call,
-        [query](const Call& c, explain::Source s) { c.Value(explain::ListDecisions(s, query)); });
+        [query](const Call& c, scheduler::Source s) { c.Value(explain::ListDecisions(s, query)); });
   }
 
   void Decision(const Call& call, const std::string& namespace_, const std::string& name) {
@@ -277,7 +275,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     explain::ExplainOptions options;
     options.top = static_cast<size_t>(*top);
     options.node = Query(call.request, "node");
-    Ask(call, [namespace_, name, options](const Call& c, explain::Source s) {
+    Ask(call, [namespace_, name, options](const Call& c, scheduler::Source s) {
       const cluster::PodId pod = explain::FindPod(s, namespace_, name);
       if (pod == cluster::kNoPod) {
         return c.Refuse(404, fmt::format("no pod {}/{}, or it has ended", namespace_, name));
@@ -288,7 +286,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
 
   void Suggestions(const Call& call, const std::string& namespace_, const std::string& name) {
     if (!TakeTurn(call)) return;
-    Ask(call, [self = shared_from_this(), namespace_, name](const Call& c, explain::Source s) {
+    Ask(call, [self = shared_from_this(), namespace_, name](const Call& c, scheduler::Source s) {
       if (explain::FindPod(s, namespace_, name) == cluster::kNoPod) {
         self->turns_.fetch_sub(1);
         return c.Refuse(404, fmt::format("no pod {}/{}, or it has ended", namespace_, name));
@@ -312,7 +310,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     if (!request) return call.respond(ErrorResponse(400, request.error().Message()));
     if (!TakeTurn(call)) return;
     auto asked = std::make_shared<const explain::WhatIfRequest>(std::move(*request));
-    Ask(call, [self = shared_from_this(), asked](const Call& c, explain::Source s) {
+    Ask(call, [self = shared_from_this(), asked](const Call& c, scheduler::Source s) {
       auto copy = std::make_shared<const explain::ClusterCopy>(explain::CopyCluster(s));
       self->Work([weak = self->weak_from_this(), c, copy, asked] {
         const auto api = weak.lock();
@@ -337,7 +335,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     response.Set("Cache-Control", "no-store");
     response.stream = stream;
     call.respond(std::move(response));
-    Ask(call, [self = shared_from_this()](const Call&, explain::Source s) {
+    Ask(call, [self = shared_from_this()](const Call&, scheduler::Source s) {
       // Decisions are told from here on; who comes later joins in.
       if (self->streams_.Size() <= 1) self->last_sent_ = s.log->Newest();
       self->streams_.Queue(StateOf(s));
@@ -346,8 +344,8 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   // What has happened since the last tick, on the engine's thread.
-  void Collect(const explain::Source& source, bool queue) {
-    const explain::DecisionLog& log = *source.log;
+  void Collect(const scheduler::Source& source, bool queue) {
+    const scheduler::DecisionLog& log = *source.log;
     const uint64_t newest = log.Newest();
     if (last_sent_ > newest) last_sent_ = 0;  // another engine starts anew
     const uint64_t news = newest - last_sent_;

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "config/config.h"
+#include "explain/cluster_copy.h"
+#include "explain/report.h"
 #include "scheduler/engine.h"
-#include "scheduler/explain/cluster_copy.h"
-#include "scheduler/explain/report.h"
 #include "server/http/mount.h"
 
 namespace berth::server {
@@ -28,9 +28,9 @@ struct ExplainOptions {
   // The configuration in force. From any thread.
   std::function<config::KubeSchedulerConfiguration()> config = {};
   // Answers a what-if; runs on the API's own thread. Empty: there are none.
-  std::function<Result<scheduler::explain::WhatIfResult>(const scheduler::explain::ClusterCopy&,
-                                                         const config::KubeSchedulerConfiguration&,
-                                                         const scheduler::explain::WhatIfRequest&)>
+  std::function<Result<explain::WhatIfResult>(const explain::ClusterCopy&,
+                                              const config::KubeSchedulerConfiguration&,
+                                              const explain::WhatIfRequest&)>
       what_if = {};
   // That the configuration may name, besides those in-tree. Trials make objects of their own.
   std::vector<scheduler::ExtraPlugin> plugins = {};

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 
 namespace berth::server {
 namespace {
@@ -29,9 +29,9 @@ class ExplainApiTest : public testing::Test {
     api_.Attach({.on_engine = [this](auto task) { task(*engine_); },
                  .config = [] { return config::Default(); },
                  .what_if = [](const auto& copy, const auto&,
-                               const auto& request) -> Result<scheduler::explain::WhatIfResult> {
+                               const auto& request) -> Result<explain::WhatIfResult> {
                    if (request.manifests == "bad") return Fail("bad manifests");
-                   scheduler::explain::WhatIfResult result;
+                   explain::WhatIfResult result;
                    result.before.nodes = static_cast<int64_t>(copy.nodes.size());
                    return result;
                  }});

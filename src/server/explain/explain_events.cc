@@ -9,14 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "scheduler/explain/cluster_copy.h"
-#include "scheduler/explain/explainer.h"
+#include "explain/cluster_copy.h"
+#include "explain/explainer.h"
 #include "server/explain/suggest.h"
 
 namespace berth::server {
 namespace {
-
-namespace explain = scheduler::explain;
 
 // Pods whose last explanation is remembered.
 constexpr size_t kMaxTold = 20'000;
@@ -127,9 +125,9 @@ class ExplainEvents::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   // On the engine's thread, as all that it touches.
-  Look Collect(const explain::Source& source) {
+  Look Collect(const scheduler::Source& source) {
     Look look;
-    const explain::DecisionLog& log = *source.log;
+    const scheduler::DecisionLog& log = *source.log;
     if (last_seen_ > log.Newest()) last_seen_ = 0;  // another engine starts anew
     if (log.Newest() - last_seen_ > log.Kept()) last_seen_ = log.Newest() - log.Kept();
     while (last_seen_ < log.Newest() && look.pods.size() < kPodsPerLook) {
@@ -142,14 +140,15 @@ class ExplainEvents::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   // Nothing: it is of no interest (any more), or has been told.
-  std::optional<Waiting> LookAt(const explain::Source& source, const explain::Attempt& attempt) {
+  std::optional<Waiting> LookAt(const scheduler::Source& source,
+                                const scheduler::AttemptRecord& attempt) {
     if (attempt.outcome != scheduler::Outcome::kUnschedulable || !attempt.failed) return {};
     if (!attempt.failed->nominated_node.empty()) return {};  // room is being made
-    const explain::AttemptNames names = source.log->NamesOf(attempt);
+    const scheduler::AttemptNames names = source.log->NamesOf(attempt);
     if (names.uid.empty() || !source.cluster->PodExists(attempt.pod)) return {};
     const cluster::Pod& pod = source.cluster->GetPod(attempt.pod);
     if (pod.uid != names.uid || pod.node != cluster::kNoNode) return {};
-    const explain::Attempt* last = source.log->FindLast(pod.id, pod.uid);
+    const scheduler::AttemptRecord* last = source.log->FindLast(pod.id, pod.uid);
     if (last == nullptr || last->id != attempt.id) return {};
     if (told_.size() >= kMaxTold) told_.clear();
     const size_t said = std::hash<std::string>()(attempt.failed->message);

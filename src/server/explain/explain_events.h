@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "config/config.h"
+#include "explain/report.h"
 #include "scheduler/effects.h"
 #include "scheduler/engine.h"
-#include "scheduler/explain/report.h"
 
 namespace berth::server {
 
@@ -56,7 +56,7 @@ inline constexpr size_t kMaxNote = 1024;
 
 // "0/5 nodes fit. NodeResourcesFit: 3 Insufficient cpu. … Would help: fits on 2 nodes if …". Of
 // many reasons those of the most nodes. `help` may be empty.
-std::string ExplainNote(int64_t nodes, const std::vector<scheduler::explain::Rejection>& rejections,
+std::string ExplainNote(int64_t nodes, const std::vector<explain::Rejection>& rejections,
                         std::string_view help);
 
 }  // namespace berth::server

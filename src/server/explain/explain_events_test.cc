@@ -6,14 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 
 namespace berth::server {
 namespace {
 
 using cluster::MakeNode;
 using cluster::MakePod;
-using scheduler::explain::Rejection;
+using explain::Rejection;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Le;

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "scheduler/explain/suggestions.h"
-#include "scheduler/explain/views.h"
+#include "explain/suggestions.h"
+#include "explain/views.h"
 
 namespace berth::server {
-
-namespace explain = scheduler::explain;
 
 Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
                                               const config::KubeSchedulerConfiguration& config,
@@ -17,9 +15,9 @@ Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
   explain::LoadCopy(copy, &cluster);
   auto profiles = scheduler::ProfileSet::Make(config, cluster, nullptr, 0, plugins);
   if (!profiles) return Fail(profiles.error());
-  explain::NodeObjects nodes;
+  scheduler::NodeObjects nodes;
   for (const auto& node : copy.nodes) nodes[node->metadata.name] = node;
-  explain::Source source;
+  scheduler::Source source;
   source.cluster = &cluster;
   source.nodes = &nodes;
   for (const auto& profile : profiles->Profiles()) source.profiles.push_back(profile.get());

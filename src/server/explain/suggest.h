@@ -6,17 +6,17 @@
 
 #include "base/error.h"
 #include "config/config.h"
-#include "scheduler/explain/cluster_copy.h"
-#include "scheduler/explain/report.h"
+#include "explain/cluster_copy.h"
+#include "explain/report.h"
 #include "scheduler/profile_set.h"
 
 namespace berth::server {
 
 // What would let the pod run in the cluster of the copy. `plugins`: those of the configuration that
 // are not in-tree; they are made anew for it. An error when there is no such pod.
-Result<scheduler::explain::SuggestionList> SuggestOnCopy(
-    const scheduler::explain::ClusterCopy& copy, const config::KubeSchedulerConfiguration& config,
-    std::span<const scheduler::ExtraPlugin> plugins, std::string_view namespace_,
-    std::string_view name);
+Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
+                                              const config::KubeSchedulerConfiguration& config,
+                                              std::span<const scheduler::ExtraPlugin> plugins,
+                                              std::string_view namespace_, std::string_view name);
 
 }  // namespace berth::server

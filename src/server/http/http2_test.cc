@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/http/http2_client_testing.h"
+#include "server/testing/http2_client.h"
 
 namespace berth::server {
 namespace {

@@ -145,7 +145,7 @@ class AsioListener final : public Listener {
 
 namespace {
 
-Result<std::unique_ptr<Listener>> Open(kube::SystemLoop& loop, const ServingOptions& options,
+Result<std::unique_ptr<Listener>> Open(net::SystemLoop& loop, const ServingOptions& options,
                                        const ServingCertificates* certificates, Handler handler) {
   auto shared = std::make_shared<Shared>();
   shared->options = options;
@@ -159,14 +159,14 @@ Result<std::unique_ptr<Listener>> Open(kube::SystemLoop& loop, const ServingOpti
 
 }  // namespace
 
-Result<std::unique_ptr<Listener>> Listener::Make(kube::SystemLoop& loop,
+Result<std::unique_ptr<Listener>> Listener::Make(net::SystemLoop& loop,
                                                  const ServingOptions& options,
                                                  const ServingCertificates& certificates,
                                                  Handler handler) {
   return Open(loop, options, &certificates, std::move(handler));
 }
 
-Result<std::unique_ptr<Listener>> Listener::MakePlain(kube::SystemLoop& loop,
+Result<std::unique_ptr<Listener>> Listener::MakePlain(net::SystemLoop& loop,
                                                       const ServingOptions& options,
                                                       Handler handler) {
   return Open(loop, options, nullptr, std::move(handler));

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/http/message.h"
 #include "server/http/tls.h"
 #include "server/server.h"
@@ -21,12 +21,12 @@ class Listener {
  public:
   // Binds and listens: errors are Go's. `loop` and `certificates` outlive the listener, and the
   // loop no longer runs when it is destroyed. `handler` is called on the loop's thread.
-  static Result<std::unique_ptr<Listener>> Make(kube::SystemLoop& loop,
+  static Result<std::unique_ptr<Listener>> Make(net::SystemLoop& loop,
                                                 const ServingOptions& options,
                                                 const ServingCertificates& certificates,
                                                 Handler handler);
   // The same without TLS, for a server that only this machine reaches.
-  static Result<std::unique_ptr<Listener>> MakePlain(kube::SystemLoop& loop,
+  static Result<std::unique_ptr<Listener>> MakePlain(net::SystemLoop& loop,
                                                      const ServingOptions& options,
                                                      Handler handler);
   virtual ~Listener() = default;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/loop.h"
+#include "net/loop.h"
 #include "server/http/message.h"
 
 namespace berth::server {
@@ -39,9 +39,9 @@ inline const Mount* FindMount(const std::vector<Mount>& mounts, std::string_view
 // The way back to a thread for who may outlive its loop.
 class Door {
  public:
-  explicit Door(kube::Loop& loop) : loop_(&loop) {}
+  explicit Door(net::Loop& loop) : loop_(&loop) {}
 
-  void Post(kube::Loop::Task task) {
+  void Post(net::Loop::Task task) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (loop_ != nullptr) loop_->Post(std::move(task));
   }
@@ -52,7 +52,7 @@ class Door {
 
  private:
   std::mutex mutex_;
-  kube::Loop* loop_;
+  net::Loop* loop_;
 };
 
 }  // namespace berth::server

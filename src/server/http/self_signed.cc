@@ -8,16 +8,16 @@
 
 #include <ctime>
 
-#include "kube/http/openssl_ptr.h"
+#include "net/http/openssl_ptr.h"
 #include "server/http/tls.h"
 
 namespace berth::server {
 namespace {
 
-using Key = kube::KeyPtr;
-using Certificate = kube::X509Ptr;
-using Bio = kube::BioPtr;
-using Extension = std::unique_ptr<X509_EXTENSION, kube::FreeWith<X509_EXTENSION_free>>;
+using Key = net::KeyPtr;
+using Certificate = net::X509Ptr;
+using Bio = net::BioPtr;
+using Extension = std::unique_ptr<X509_EXTENSION, net::FreeWith<X509_EXTENSION_free>>;
 
 constexpr long kSecondsPerHour = 3600;
 constexpr long kSecondsPerYear = 365 * 24 * kSecondsPerHour;

@@ -16,16 +16,16 @@
 #include <mutex>
 #include <sstream>
 
-#include "kube/http/openssl_ptr.h"
 #include "log/log.h"
+#include "net/http/openssl_ptr.h"
 
 namespace berth::server {
 namespace {
 
-using Key = kube::KeyPtr;
-using Certificate = kube::X509Ptr;
-using Bio = kube::BioPtr;
-using Context = kube::SslContextPtr;
+using Key = net::KeyPtr;
+using Certificate = net::X509Ptr;
+using Bio = net::BioPtr;
+using Context = net::SslContextPtr;
 
 std::string ErrnoText(int error) {
   std::string text = std::strerror(error);

@@ -6,7 +6,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "api/pod_requests.h"
+#include "api/rules/pod_requests.h"
 #include "server/metrics/registry.h"
 
 namespace berth::server {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 
 namespace berth::server {
 namespace {

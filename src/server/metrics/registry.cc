@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "api/go_text.h"
+#include "api/go/go_text.h"
 
 namespace berth::server {
 namespace {

@@ -25,7 +25,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "framework/status.h"
+#include "framework/points/status.h"
 #include "scheduler/engine.h"
 #include "server/metrics/registry.h"
 #include "server/metrics/series_cache.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 #include "config/config.h"
 
 namespace berth::server {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "scheduler/explain/decision_log.h"
+#include "scheduler/decisions/decision_log.h"
 #include "server/metrics/scheduler_metrics.h"
 
 namespace berth::server {

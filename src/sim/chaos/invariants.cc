@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/pod_priority.h"
-#include "api/pod_requests.h"
+#include "api/rules/pod_priority.h"
+#include "api/rules/pod_requests.h"
 #include "cluster/cluster.h"
 #include "sim/chaos/faulty_network.h"
 #include "sim/chaos/inhabitants.h"

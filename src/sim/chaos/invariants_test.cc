@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/test_builders.h"
+#include "cluster/testing/builders.h"
 #include "sim/chaos/faulty_network.h"
 #include "sim/chaos/inhabitants.h"
 

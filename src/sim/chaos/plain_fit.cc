@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "api/node_affinity.h"
-#include "api/toleration.h"
+#include "api/rules/node_affinity.h"
+#include "api/rules/toleration.h"
 
 namespace berth::sim {
 namespace {

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "api/object.h"
-#include "framework/device_claims.h"
+#include "framework/points/device_claims.h"
 #include "scheduler/effects.h"
 #include "sim/host/event_loop.h"
 
@@ -58,7 +58,7 @@ class ModelApi {
   // not the current one, and when metadata.uid is given and differs.
   ApiAnswer Update(api::Object object, bool status = false);
   // What a scheduler writes: an update, or a claim that it makes or removes itself
-  // (framework/device_claims.h).
+  // (framework/points/device_claims.h).
   ApiAnswer Write(const framework::ApiWrite& write);
   // Gone at once.
   ApiAnswer Delete(std::string_view kind, std::string_view namespace_, std::string_view name);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/pod_requests.h"
+#include "api/rules/pod_requests.h"
 
 namespace berth::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/codec/schema.h"
 #include "sim/host/event_loop.h"
 
 namespace berth::sim {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/defaults.h"
+#include "api/admission/defaults.h"
 #include "api/object.h"
 #include "base/error.h"
 #include "sim/host/model_api.h"

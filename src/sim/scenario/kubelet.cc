@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "api/toleration.h"
+#include "api/rules/toleration.h"
 #include "sim/scenario/scenario.h"
 
 namespace berth::sim {

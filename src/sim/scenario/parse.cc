@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "api/json.h"
-#include "api/yaml.h"
+#include "api/codec/json.h"
+#include "api/codec/yaml.h"
 #include "sim/scenario/scenario.h"
 #include "sim/workloads.h"
 

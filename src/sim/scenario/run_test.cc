@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/json.h"
+#include "api/codec/json.h"
 
 namespace berth::sim {
 namespace {

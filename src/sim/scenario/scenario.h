@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/label_selector.h"
+#include "api/codec/schema.h"
 #include "api/object.h"
-#include "api/schema.h"
+#include "api/rules/label_selector.h"
 #include "api/values.h"
 #include "base/error.h"
 #include "sim/scenario/spread.h"

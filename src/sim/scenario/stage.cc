@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "api/label_selector.h"
+#include "api/rules/label_selector.h"
 
 namespace berth::sim {
 namespace {

@@ -1,0 +1,68 @@
+// What a pod asks for: its containers, init containers, sidecars, overhead and pod-level resources
+// put together.
+//
+// PodResources::Of() gives a consumer the plain integers for each use. PodRequests() and
+// PodLimits() give the amounts themselves, for what is printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/core/pod.h"
+#include "api/rules/resource_list.h"
+
+namespace berth::api {
+
+// A container that asks for no cpu or memory counts with this much where zero would attract pods.
+inline constexpr int64_t kDefaultMilliCpu = 100;
+inline constexpr int64_t kDefaultMemory = 200 * 1024 * 1024;
+
+// Amounts as scheduling compares them: cpu in thousandths, all else in units, rounded up.
+struct ResourceAmounts {
+  int64_t milli_cpu = 0;
+  int64_t memory = 0;
+  int64_t ephemeral_storage = 0;
+  std::vector<std::pair<std::string, int64_t>> scalars;  // IsScalarResource(), sorted by name
+
+  bool operator==(const ResourceAmounts&) const = default;
+};
+
+struct PodRequestsOptions {
+  // Take what the kubelet has allocated to containers into account (resize in place).
+  bool use_status = false;
+  // Ignore spec.resources.
+  bool skip_pod_level = false;
+  // Containers without a request for it get the default.
+  bool default_cpu = false;
+  bool default_memory = false;
+};
+
+ResourceList PodRequests(const Pod& pod, const PodRequestsOptions& options = {});
+ResourceList PodLimits(const Pod& pod);
+
+// Whether spec.resources requests something that counts for the pod as a whole.
+bool HasPodLevelRequests(const Pod& pod);
+
+// The integers of each use.
+struct PodResources {
+  // NodeResourcesFit's Filter, for a pod to be placed: from the spec alone, never negative.
+  ResourceAmounts filter;
+  // What the pod occupies on its node, resizes included; also what NodeResourcesBalancedAllocation
+  // scores.
+  ResourceAmounts node;
+  // The same with defaults for containers that ask for nothing.
+  int64_t nonzero_milli_cpu = 0;
+  int64_t nonzero_memory = 0;
+  // What NodeResourcesFit scores: defaults applied, pod-level resources and resizes not seen
+  // (kube-scheduler v1.34 builds the scorer without these features).
+  ResourceAmounts fit_score;
+
+  static PodResources Of(const Pod& pod);
+
+  bool operator==(const PodResources&) const = default;
+};
+
+}  // namespace berth::api

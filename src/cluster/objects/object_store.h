@@ -1,0 +1,132 @@
+// The other objects of a cluster, by namespace and name: what the scheduler's listers hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "api/apps/replica_set.h"
+#include "api/apps/stateful_set.h"
+#include "api/core/namespace.h"
+#include "api/core/persistent_volume.h"
+#include "api/core/persistent_volume_claim.h"
+#include "api/core/replication_controller.h"
+#include "api/core/service.h"
+#include "api/policy/pod_disruption_budget.h"
+#include "api/resource/device_class.h"
+#include "api/resource/resource_claim.h"
+#include "api/resource/resource_slice.h"
+#include "api/storage/csi_driver.h"
+#include "api/storage/csi_node.h"
+#include "api/storage/csi_storage_capacity.h"
+#include "api/storage/storage_class.h"
+#include "api/storage/volume_attachment.h"
+#include "cluster/table/change_log.h"
+
+namespace berth::cluster {
+
+// Objects of one kind. Iteration is in order of first arrival, so that runs with equal inputs do
+// equal things.
+template <class T>
+class Store {
+ public:
+  void Set(std::shared_ptr<const T> object) {
+    const std::string key = Key(object->metadata.namespace_, object->metadata.name);
+    const auto [it, inserted] = index_.try_emplace(key, objects_.size());
+    changes_.Note(key, index_.size());
+    if (inserted) {
+      objects_.push_back(std::move(object));
+    } else {
+      objects_[it->second] = std::move(object);
+    }
+  }
+  void Set(T object) { Set(std::make_shared<const T>(std::move(object))); }
+
+  // False when it was not there.
+  bool Remove(std::string_view namespace_, std::string_view name) {
+    const auto it = index_.find(Key(namespace_, name));
+    if (it == index_.end()) return false;
+    changes_.Note(it->first, index_.size());
+    objects_[it->second] = nullptr;
+    index_.erase(it);
+    if (objects_.size() > 32 && index_.size() < objects_.size() / 2) Compact();
+    return true;
+  }
+
+  // Null when there is none. Cluster-scoped objects have an empty namespace.
+  const T* Find(std::string_view namespace_, std::string_view name) const {
+    const auto it = index_.find(Key(namespace_, name));
+    return it == index_.end() ? nullptr : objects_[it->second].get();
+  }
+  const T* Find(std::string_view name) const { return Find({}, name); }
+  // The same, to keep after the object has been replaced.
+  std::shared_ptr<const T> Share(std::string_view namespace_, std::string_view name) const {
+    const auto it = index_.find(Key(namespace_, name));
+    return it == index_.end() ? nullptr : objects_[it->second];
+  }
+
+  // Calls f(const T&) for every object, in order of first arrival.
+  template <class F>
+  void ForEach(F&& f) const {
+    for (const auto& object : objects_) {
+      if (object) f(*object);
+    }
+  }
+  size_t Size() const { return index_.size(); }
+  // Changes with every Set and Remove.
+  uint64_t Generation() const { return changes_.Generation(); }
+  // The objects set or removed, by "namespace/name". A pointer to an object is good until then.
+  const ChangeLog<std::string>& Changes() const { return changes_; }
+  // By "namespace/name", as Changes() tells it.
+  const T* FindKey(const std::string& key) const {
+    const auto it = index_.find(key);
+    return it == index_.end() ? nullptr : objects_[it->second].get();
+  }
+
+ private:
+  static std::string Key(std::string_view namespace_, std::string_view name) {
+    std::string key(namespace_);
+    key += '/';
+    key += name;
+    return key;
+  }
+
+  void Compact() {
+    std::erase(objects_, nullptr);
+    for (size_t i = 0; i < objects_.size(); ++i) {
+      index_[Key(objects_[i]->metadata.namespace_, objects_[i]->metadata.name)] = i;
+    }
+  }
+
+  std::vector<std::shared_ptr<const T>> objects_;  // null where an object was removed
+  boost::unordered_flat_map<std::string, size_t> index_;
+  ChangeLog<std::string> changes_;
+};
+
+struct ObjectStore {
+  Store<api::Namespace> namespaces;
+  Store<api::Service> services;
+  Store<api::ReplicationController> replication_controllers;
+  Store<api::ReplicaSet> replica_sets;
+  Store<api::StatefulSet> stateful_sets;
+  Store<api::PersistentVolume> persistent_volumes;
+  Store<api::PersistentVolumeClaim> persistent_volume_claims;
+  Store<api::StorageClass> storage_classes;
+  Store<api::CSINode> csi_nodes;
+  Store<api::CSIDriver> csi_drivers;
+  Store<api::CSIStorageCapacity> csi_storage_capacities;
+  Store<api::VolumeAttachment> volume_attachments;
+  Store<api::PodDisruptionBudget> pod_disruption_budgets;
+  Store<api::ResourceClaim> resource_claims;
+  // Claims with the allocation the scheduler has decided on, until resource_claims shows it.
+  Store<api::ResourceClaim> in_flight_claims;
+  Store<api::ResourceSlice> resource_slices;
+  Store<api::DeviceClass> device_classes;
+};
+
+}  // namespace berth::cluster

@@ -1,0 +1,66 @@
+#include "cluster/pods/shape_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::cluster {
+
+ShapeTable::Kind& ShapeTable::KindOf(const api::Pod& pod) {
+  scratch_.clear();
+  AppendKindKey(pod, &scratch_);
+  const auto it = kinds_.find(scratch_);
+  if (it != kinds_.end()) return *it->second;
+  if (kinds_.size() >= sweep_kinds_at_) {
+    boost::unordered::erase_if(kinds_, [](const auto& known) { return known.second->shapes == 0; });
+    sweep_kinds_at_ = std::max<size_t>(4096, 2 * kinds_.size());
+  }
+  auto made = std::make_unique<Kind>();
+  made->number = next_kind_++;
+  return *kinds_.emplace(scratch_, std::move(made)).first->second;
+}
+
+const PodShape* ShapeTable::Acquire(const api::Pod& pod, Dictionary& strings,
+                                    ResourceNames& resources) {
+  Kind& kind = KindOf(pod);
+  scratch_.assign(reinterpret_cast<const char*>(&kind.number), sizeof kind.number);
+  AppendOwnKey(pod, &scratch_);
+  const auto it = by_key_.find(scratch_);
+  if (it != by_key_.end()) {
+    Entry& entry = entries_[it->second];
+    ++entry.users;
+    return &entry.shape;
+  }
+  uint32_t id;
+  if (free_.empty()) {
+    id = static_cast<uint32_t>(entries_.size());
+    entries_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  Entry& entry = entries_[id];
+  entry.shape = CompileShape(pod, strings, resources);
+  entry.shape.id = id;
+  entry.shape.serial = next_serial_++;
+  entry.shape.kind = kind.number;
+  entry.key = scratch_;
+  entry.kind = &kind;
+  ++kind.shapes;
+  entry.users = 1;
+  by_key_.emplace(entry.key, id);
+  return &entry.shape;
+}
+
+void ShapeTable::Release(const PodShape* shape) {
+  const uint32_t id = shape->id;
+  Entry& entry = entries_[id];
+  if (--entry.users > 0) return;
+  by_key_.erase(entry.key);
+  --entry.kind->shapes;
+  entry.kind = nullptr;
+  entry.shape = PodShape();
+  entry.key = std::string();
+  free_.push_back(id);
+}
+
+}  // namespace berth::cluster

@@ -1,0 +1,36 @@
+// PreemptionCandidate, and the two halves of preemption: others may have a say in between.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "framework/runtime/cycle.h"
+#include "framework/runtime/diagnosis.h"
+
+namespace berth::framework {
+
+// The victims on one node, if the pod fits there without them.
+struct PreemptionCandidate {
+  cluster::NodeIndex node = cluster::kNoNode;
+  std::vector<cluster::PodId> victims;  // most important first
+  int64_t pdb_violations = 0;
+};
+
+// A PostFilter plugin that preempts. FindCandidates and PickCandidate one after the other are its
+// PostFilter.
+class PreemptionPlugin {
+ public:
+  virtual ~PreemptionPlugin() = default;
+  // Success: there are candidates. Else the plugin's answer, with `result`.
+  virtual Status FindCandidates(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
+                                std::vector<PreemptionCandidate>* candidates,
+                                PostFilterResult* result) = 0;
+  // `candidates` may be others than were found, or none; each has a victim.
+  virtual Status PickCandidate(const cluster::Cluster& cluster,
+                               const std::vector<PreemptionCandidate>& candidates,
+                               PostFilterResult* result) = 0;
+  // The answer when those who had a say failed.
+  virtual Status ReviewFailed(std::string_view why) const = 0;
+};
+
+}  // namespace berth::framework

@@ -1,0 +1,38 @@
+// Queueing hints: which events may help a pod that a plugin has rejected.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "framework/points/plugin.h"
+#include "queue/cluster_event.h"
+
+namespace berth::framework {
+
+enum class Hint : uint8_t {
+  kSkip,   // the event does not help the pod
+  kQueue,  // it may: try the pod again
+};
+
+// Asked about `pod`, which the plugin has rejected. The cluster is as after the event. An error
+// counts as kQueue: better tried in vain than forgotten.
+using HintFunction = std::function<Result<Hint>(
+    const cluster::Cluster& cluster, const cluster::Pod& pod, const queue::Event& event)>;
+
+struct RegisteredEvent {
+  queue::ClusterEvent event;
+  std::string_view hint;  // the name of the function, for reports; empty: none
+  HintFunction function;  // empty: always kQueue
+};
+
+// A plugin that can reject pods says what may change its mind. One that does not is asked to look
+// again at every event.
+class EnqueueExtensions : public virtual Plugin {
+ public:
+  // In kube-scheduler's order. The functions may use the plugin, which outlives them.
+  virtual std::vector<RegisteredEvent> EventsToRegister() const = 0;
+};
+
+}  // namespace berth::framework

@@ -1,0 +1,76 @@
+// CycleWatch: told where a cycle is, so that somebody who has a clock can time it. The core reads
+// none itself.
+//
+// A cycle without a watch pays one comparison per extension point. Everything is told on the
+// cycle's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "framework/points/status.h"
+
+namespace berth::framework {
+
+enum class Point : uint8_t {
+  kPreEnqueue,
+  kPreFilter,
+  kFilter,
+  kPostFilter,
+  kPreScore,
+  kScore,
+  kNormalize,
+  kReserve,
+  kUnreserve,
+  kPermit,
+  kPreBind,
+  kBind,
+  kPostBind,
+};
+inline constexpr size_t kPoints = 13;
+
+// kube-scheduler's name, as in the labels of metrics: "PreFilter", "ScoreExtensionNormalize", …
+std::string_view PointName(Point point);
+
+class CycleWatch {
+ public:
+  virtual ~CycleWatch() = default;
+  // All plugins of a point, with the status of the whole. Points do not nest.
+  virtual void PointBegan(Point) {}
+  virtual void PointEnded(Point, Code) {}
+  // The points after PreFilter that were told so far do not count: the cycle looks at all nodes
+  // instead.
+  virtual void StartedOver() {}
+  // One plugin, within a point. For Filter and Score about all nodes it is asked about; then the
+  // code is Unschedulable if it let none pass.
+  virtual void PluginBegan() {}
+  virtual void PluginEnded(Point, std::string_view /*plugin*/, Code) {}
+};
+
+// How often a plugin was asked; about how many nodes, for filter and score. Answers of Skip do not
+// count.
+struct PluginCalls {
+  uint64_t pre_filter = 0;
+  uint64_t filter = 0;
+  uint64_t post_filter = 0;
+  uint64_t pre_score = 0;
+  uint64_t score = 0;
+};
+
+// From its making to End: a point, for a watch that may be null.
+class WatchedPoint {
+ public:
+  WatchedPoint(CycleWatch* watch, Point point) : watch_(watch), point_(point) {
+    if (watch_ != nullptr) watch_->PointBegan(point_);
+  }
+  void End(Code code) {
+    if (watch_ != nullptr) watch_->PointEnded(point_, code);
+  }
+
+ private:
+  CycleWatch* watch_;
+  Point point_;
+};
+
+}  // namespace berth::framework

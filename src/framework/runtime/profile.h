@@ -1,0 +1,93 @@
+// Profile: the plugins of one schedulerName, in order, at each extension point.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "framework/points/plugin.h"
+#include "framework/points/pre_bind.h"
+
+namespace berth::framework {
+
+// What a plugin may hold on to when it is made.
+struct PluginHandle {
+  cluster::Cluster& cluster;
+  uint64_t seed = 0;  // for plugins that choose among equals
+};
+
+// Makes a plugin from its arguments (of the type that belongs to its name).
+using PluginFactory = Result<std::unique_ptr<Plugin>> (*)(const config::PluginArgs& args,
+                                                          const PluginHandle& handle);
+
+struct RegistryRow {
+  std::string_view name;
+  PluginFactory make;
+};
+
+// Served by one plugin of the profile: which one, and its position in the plugin table.
+template <class Point>
+struct Served {
+  Point* plugin;
+  uint8_t index;
+};
+
+struct ServedScore {
+  ScorePlugin* plugin;
+  uint8_t index;
+  int64_t weight;
+};
+
+class Profile {
+ public:
+  // Makes every plugin that `resolved` names at some extension point. `registry` must hold them
+  // all.
+  static Result<std::unique_ptr<Profile>> Make(const config::ResolvedProfile& resolved,
+                                               std::span<const RegistryRow> registry,
+                                               const PluginHandle& handle);
+
+  const std::string& Name() const { return name_; }
+  // Absent: the configuration's holds.
+  std::optional<int32_t> PercentageOfNodesToScore() const { return percentage_; }
+
+  // The plugin table. Verdict::plugin and PluginState positions index it.
+  std::span<const std::unique_ptr<Plugin>> Plugins() const { return plugins_; }
+  const Plugin& At(uint8_t index) const { return *plugins_[index]; }
+
+  // Extension points, each in the order of the configuration.
+  std::vector<Served<PreEnqueuePlugin>> pre_enqueue;
+  std::vector<Served<QueueSortPlugin>> queue_sort;
+  std::vector<Served<PreFilterPlugin>> pre_filter;
+  std::vector<Served<FilterPlugin>> filter;
+  std::vector<Served<PostFilterPlugin>> post_filter;
+  std::vector<Served<PreScorePlugin>> pre_score;
+  std::vector<ServedScore> score;
+  std::vector<Served<ReservePlugin>> reserve;
+  std::vector<Served<PermitPlugin>> permit;
+  std::vector<Served<PreBindPlugin>> pre_bind;
+  std::vector<Served<BindPlugin>> bind;
+  std::vector<Served<PostBindPlugin>> post_bind;
+
+ private:
+  Profile() = default;
+
+  // The position of plugin `name`, made on first mention.
+  Result<uint8_t> PluginAt(std::string_view name, const config::ResolvedProfile& resolved,
+                           std::span<const RegistryRow> registry, const PluginHandle& handle);
+  template <class Point>
+  Result<void> Fill(config::ExtensionPoint point, std::vector<Served<Point>>* served,
+                    const config::ResolvedProfile& resolved, std::span<const RegistryRow> registry,
+                    const PluginHandle& handle);
+
+  std::string name_;
+  std::optional<int32_t> percentage_;
+  std::vector<std::unique_ptr<Plugin>> plugins_;
+};
+
+}  // namespace berth::framework

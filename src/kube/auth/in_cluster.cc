@@ -19,7 +19,7 @@ std::string Environment(const char* name) {
 }
 
 // net.JoinHostPort: addresses with colons in them stand in brackets.
-std::string net::JoinHostPort(const std::string& host, const std::string& port) {
+std::string JoinHostPort(const std::string& host, const std::string& port) {
   const bool brackets = host.find(':') != std::string::npos;
   return brackets ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
 }
@@ -42,7 +42,7 @@ Result<ClientConfig> InClusterConfig(const InClusterPlaces& places) {
   auto token = ReadFile(places.token_file);
   if (!token) return Fail(token.error());
   ClientConfig config;
-  config.server = "https://" + net::JoinHostPort(places.host, places.port);
+  config.server = "https://" + JoinHostPort(places.host, places.port);
   config.token = std::move(*token);
   while (!config.token.empty() && static_cast<unsigned char>(config.token.back()) <= ' ') {
     config.token.pop_back();

@@ -145,11 +145,5 @@ TEST(Rates, CountTheLastMinute) {
   EXPECT_EQ(rates.Totals().bound, 2);
 }
 
-TEST(Report, RequiredListsAreNeverNull) {
-  EXPECT_EQ(ToText(DecisionList{}), R"({"items":[],"total":0})");
-  Suggestion suggestion{"null", "a \"null\"", 1, {}, {}};
-  EXPECT_EQ(ToText(suggestion), R"({"kind":"null","text":"a \"null\"","nodes":1,"examples":[]})");
-}
-
 }  // namespace
 }  // namespace berth::scheduler

@@ -193,36 +193,37 @@ int PrintReport(const Options& o) {
 int Run(const std::vector<std::string>& args) {
   Options o;
   term::Flags flags;
-  flags.Add("workload", "NAME", "what the pods ask for: one of those below, or all (default basic)",
+  flags.Add("workload", "NAME", "workload to run: one of those below, or all (default basic)",
             [&](const std::string& name) -> Result<void> {
               const auto known = Workloads();
               const auto is_it = [&](const Workload& w) { return w.name == name; };
               if (name != "all" && std::none_of(known.begin(), known.end(), is_it)) {
-                return Fail(fmt::format("there is no workload {}; --help lists them", name));
+                return Fail(fmt::format("unknown workload {}; --help lists them", name));
               }
               o.workload = name;
               return {};
             });
-  flags.AddNumber("nodes", "N", "default 5000", 1, 4'000'000, &o.nodes);
-  flags.AddNumber("pods", "N", "to schedule and measure (default 10000)", 1, 10'000'000, &o.pods);
+  flags.AddNumber("nodes", "N", "number of nodes (default 5000)", 1, 4'000'000, &o.nodes);
+  flags.AddNumber("pods", "N", "number of pods to schedule and measure (default 10000)", 1,
+                  10'000'000, &o.pods);
   flags.AddNumber("percentage", "N", "percentageOfNodesToScore (default 100: all)", 0, 100,
                   &o.percentage);
-  flags.AddNumber("threads", "N", "for wide scans (default 1)", 1, 256, &o.threads);
-  flags.AddNumber("seed", "N", "chooses among equals (default 0)", 0, INT64_MAX, &o.seed);
-  flags.AddChoice("classes", {"on", "off"}, "keep answers for pods of one shape (default on)",
+  flags.AddNumber("threads", "N", "threads for wide scans (default 1)", 1, 256, &o.threads);
+  flags.AddNumber("seed", "N", "seed of the choice among equal nodes (default 0)", 0, INT64_MAX,
+                  &o.seed);
+  flags.AddChoice("classes", {"on", "off"}, "cache results per class of equal pods (default on)",
                   &o.classes);
-  flags.AddText("compare", "FILE", "what --json printed earlier: show medians side by side",
-                &o.compare);
-  flags.AddText("report", "FILE", "what --json printed earlier: print Markdown, draw charts",
+  flags.AddText("compare", "FILE", "earlier output of --json: compare medians", &o.compare);
+  flags.AddText("report", "FILE", "earlier output of --json: print Markdown, draw charts",
                 &o.report);
-  flags.AddText("charts", "FOLDER", "where --report puts its charts (default .)", &o.charts);
+  flags.AddText("charts", "FOLDER", "folder for the charts of --report (default .)", &o.charts);
   flags.AddText("scheduler-perf", "FILE",
-                "run the workloads of a performance-config.yaml of kube-scheduler's scheduler_perf",
+                "run the workloads of a performance-config.yaml of scheduler_perf",
                 &o.scheduler_perf);
-  flags.AddText("scheduler-perf-workload", "REGEX", "only those whose TESTCASE/WORKLOAD matches",
-                &o.scheduler_perf_workload);
-  flags.AddSwitch("json", "one JSON object per workload instead of a table", &o.json);
-  flags.AddSwitch("h,help", "this text", &o.help);
+  flags.AddText("scheduler-perf-workload", "REGEX",
+                "run only workloads whose TESTCASE/WORKLOAD matches", &o.scheduler_perf_workload);
+  flags.AddSwitch("json", "print one JSON object per workload instead of a table", &o.json);
+  flags.AddSwitch("h,help", "print this help", &o.help);
   std::vector<std::string> rest;
   auto parsed = flags.Parse(args, &rest);
   if (parsed && !rest.empty()) parsed = Fail("unexpected argument " + rest.front());

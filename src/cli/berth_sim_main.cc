@@ -51,21 +51,21 @@ Result<void> ParseSeeds(const std::string& text, Options* options) {
 
 term::Flags MakeFlags(Options* options) {
   term::Flags flags;
-  flags.Add("seeds", "A..B", "which seeds to run (1..30)",
+  flags.Add("seeds", "A..B", "seeds to run (1..30)",
             [options](const std::string& text) { return ParseSeeds(text, options); });
-  flags.AddNumber("steps", "N", "how many things happen to each cluster (300)", 1, 1'000'000,
-                  &options->steps);
+  flags.AddNumber("steps", "N", "number of steps per seed (300)", 1, 1'000'000, &options->steps);
   std::vector<std::string> profiles = {"all"};
   for (const ChaosProfile& profile : ChaosProfiles()) profiles.emplace_back(profile.name);
-  flags.AddChoice("profile", profiles, "what happens; all: the profiles take turns (all)",
+  flags.AddChoice("profile", profiles,
+                  "mix of actions and faults; all: the profiles take turns (all)",
                   &options->profile);
   flags.AddChoice("plant", {"none", "lost-requeue", "double-assume", "missed-forget"},
-                  "a bug to run with, to see it found (none)", &options->plant);
-  flags.AddSwitch("expect-failure", "succeed only if an invariant is broken",
+                  "run with a planted bug, which the invariants must find (none)", &options->plant);
+  flags.AddSwitch("expect-failure", "succeed only if an invariant is violated",
                   &options->expect_failure);
-  flags.AddNumber("jobs", "N", "seeds at a time (1)", 1, 256, &options->jobs);
+  flags.AddNumber("jobs", "N", "seeds to run in parallel (1)", 1, 256, &options->jobs);
   flags.AddSwitch("verbose", "print everything that happens", &options->verbose);
-  flags.AddSwitch("help", "this text", &options->help);
+  flags.AddSwitch("help", "print this help", &options->help);
   return flags;
 }
 
@@ -146,14 +146,15 @@ int Run(const std::vector<std::string>& args) {
   std::vector<std::string> rest;
   const auto parsed = flags.Parse(args, &rest);
   if (!parsed || !rest.empty()) {
-    fmt::print(stderr, "berth-sim: {}\n",
-               parsed ? "what is '" + rest[0] + "'? Try --help" : parsed.error().Message());
+    fmt::print(
+        stderr, "berth-sim: {}\n",
+        parsed ? "unexpected argument " + rest[0] + "; try --help" : parsed.error().Message());
     return kUsage;
   }
   if (options.help) {
     fmt::print(
-        "berth-sim runs the scheduler in simulated clusters where everything goes wrong, and "
-        "checks\nthat its invariants hold. Prints a line per seed that breaks one.\n\n{}",
+        "Runs the scheduler in simulated clusters with fault injection, and checks its "
+        "invariants.\nPrints a line per seed that violates one.\n\n{}",
         flags.Help());
     return kPassed;
   }

@@ -14,14 +14,14 @@ namespace berth::cli {
 namespace {
 
 constexpr std::string_view kUsage =
-    "Looks at KubeSchedulerConfiguration files without running them.\n"
+    "Validates, defaults and converts KubeSchedulerConfiguration files.\n"
     "\n"
-    "usage: berth config validate FILE       every mistake kube-scheduler would exit with\n"
-    "       berth config default [FILE]      the file with all defaults filled in\n"
-    "       berth config convert FILE        a v1beta3 file as v1\n"
+    "usage: berth config validate FILE       report the error kube-scheduler would exit with\n"
+    "       berth config default [FILE]      print the file with all defaults\n"
+    "       berth config convert FILE        print a v1beta3 file as v1\n"
     "\n"
-    "FILE is YAML or JSON; '-' is standard input. Results go to standard output. A file of\n"
-    "v1beta3 is read as v1, with a warning on standard error.\n"
+    "FILE is YAML or JSON; '-' is standard input. Results go to standard output. A v1beta3 file\n"
+    "is read as v1, with a warning on standard error.\n"
     "\n"
     "flags:\n";
 
@@ -105,16 +105,16 @@ int Config(const std::vector<std::string>& args) {
   flags.AddChoice("o,output", {"yaml", "json"}, "format of the result (default yaml)", &output);
   std::vector<std::string> plugin_paths;
   flags.AddList("plugin-path", "FILE|DIR",
-                "shared objects with plugins the file may enable; may be given many times",
+                "shared objects with plugins that the file may enable; may be repeated",
                 &plugin_paths);
-  flags.AddSwitch("h,help", "this text", &help);
+  flags.AddSwitch("h,help", "print this help", &help);
   std::vector<std::string> rest;
   if (auto ok = flags.Parse(args, &rest); !ok) return UsageError(flags, ok.error().Message());
   if (help) {
     fmt::print("{}{}", kUsage, flags.Help());
     return 0;
   }
-  if (rest.empty()) return UsageError(flags, "say what to do: validate, default or convert");
+  if (rest.empty()) return UsageError(flags, "missing command: validate, default or convert");
   const std::string verb = rest[0];
   if (verb != "validate" && verb != "default" && verb != "convert") {
     return UsageError(flags, fmt::format("unknown command {}", verb));

@@ -21,17 +21,17 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"up", "a cluster to play with: API server, simulated nodes and scheduler", &berth::cli::Up},
-    {"scheduler", "take kube-scheduler's place in a cluster; takes its flags",
-     &berth::cli::Scheduler},
-    {"config", "check, default and convert configuration files", &berth::cli::Config},
-    {"explain", "why a pod is where it is, or nowhere, and what would help", &berth::cli::Explain},
-    {"simulate", "place the pending pods of a cluster dump, and say why", &berth::cli::Simulate},
+    {"up", "start a local cluster: API server, simulated nodes and scheduler", &berth::cli::Up},
+    {"scheduler", "run in place of kube-scheduler, with the same flags", &berth::cli::Scheduler},
+    {"config", "validate, default and convert configuration files", &berth::cli::Config},
+    {"explain", "show why a pod is on its node or pending, and what would help",
+     &berth::cli::Explain},
+    {"simulate", "place the pending pods of a cluster dump, with reasons", &berth::cli::Simulate},
 };
 
 std::string Usage() {
   std::string text =
-      "berth gives every pod its berth: the Kubernetes scheduler in C++.\n"
+      "berth is a drop-in replacement for kube-scheduler, with tools around it.\n"
       "\n"
       "usage: berth COMMAND [flags]\n"
       "\n"
@@ -39,7 +39,9 @@ std::string Usage() {
   for (const Command& command : kCommands) {
     text += fmt::format("  {:<10}  {}\n", command.name, command.help);
   }
-  return text + "  version     print the version\n\n'berth COMMAND --help' says more.\n";
+  return text +
+         "  version     print the version\n\n'berth COMMAND --help' lists the flags of a "
+         "command.\n";
 }
 
 }  // namespace

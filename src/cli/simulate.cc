@@ -33,17 +33,20 @@ constexpr int kBadInput = 1;
 constexpr int kSomeUnschedulable = 2;
 
 constexpr std::string_view kIntro =
-    "Places the pending pods of a cluster exactly as kube-scheduler would, without a cluster.\n"
+    "Places the pending pods of a cluster as kube-scheduler v1.34 would, without a cluster.\n"
     "\n"
     "usage: berth simulate -f FILE|DIR|- [-f ...] [flags]\n"
     "       berth simulate --scenario FILE [--duration 1h] [--html FILE] [flags]\n"
     "\n"
-    "Reads what `kubectl get nodes,pods,... -o yaml` (or json) prints: lists, several documents,\n"
-    ".gz too. Manifests written by hand work as well: defaults are filled in, and Deployments,\n"
-    "StatefulSets, DaemonSets, Jobs and CronJobs become pods.\n"
+    "Reads the output of `kubectl get nodes,pods,... -o yaml` (or json): lists, several "
+    "documents,\n"
+    "also gzipped. Hand-written manifests work as well: defaults are added, and Deployments,\n"
+    "StatefulSets, DaemonSets, Jobs and CronJobs are expanded into pods. Objects missing from the\n"
+    "input are treated as nonexistent.\n"
     "\n"
-    "With --scenario, events in a file happen to the cluster in virtual time: nodes and pods come\n"
-    "and go, and the report shows latencies, utilisation and fragmentation over time.\n"
+    "With --scenario, the events of a file happen to the cluster in virtual time. The report "
+    "shows\n"
+    "latencies, utilisation and fragmentation over time.\n"
     "\n";
 
 constexpr std::string_view kExamples =
@@ -54,7 +57,7 @@ constexpr std::string_view kExamples =
     "  berth simulate -f cluster.yaml -f web.yaml --fill deployment/web\n"
     "  berth simulate --scenario day.yaml --duration 8h --html day.html\n"
     "\n"
-    "exit code: 0 all pods placed, 2 some did not fit, 1 bad input\n";
+    "exit code: 0 all pods placed, 2 some pods not placed, 1 bad input\n";
 
 struct Options {
   std::vector<std::string> files;
@@ -89,8 +92,7 @@ Result<void> ParseDuration(const std::string& text, std::optional<int64_t>* out)
   constexpr int64_t kYear = 366 * 24 * 3600 * kSecond;
   const auto duration = api::Duration::Parse(text);
   if (!duration || duration->ns < kSecond || duration->ns > kYear) {
-    return Fail(
-        fmt::format("\"{}\" is no length of time from 1s to a year; write 90m or 8h", text));
+    return Fail(fmt::format("\"{}\" is not a duration from 1s to a year; write 90m or 8h", text));
   }
   *out = duration->ns;
   return {};
@@ -98,33 +100,33 @@ Result<void> ParseDuration(const std::string& text, std::optional<int64_t>* out)
 
 term::Flags MakeFlags(Options* o) {
   term::Flags flags;
-  flags.AddList("f,filename", "FILE|DIR|-", "manifests to read; may be given many times",
-                &o->files);
+  flags.AddList("f,filename", "FILE|DIR|-", "manifests to read; may be repeated", &o->files);
   flags.AddText("config", "FILE",
                 "KubeSchedulerConfiguration (v1): profiles, plugins, weights, args", &o->config);
   flags.AddList("plugin-path", "FILE|DIR",
-                "shared objects with plugins the configuration may enable; may be given many times",
+                "shared objects with plugins that the configuration may enable; may be repeated",
                 &o->plugin_paths);
   flags.Add("seed", "N",
-            "decides wherever chance does, as among nodes with equal scores (default 0)",
+            "seed of random choices, such as among nodes with equal scores (default 0)",
             [o](const std::string& text) { return ParseSeed(text, &o->seed); });
   flags.AddChoice("o,output", {"table", "wide", "json", "yaml"},
-                  "wide and the data formats give the score of every plugin", &o->output);
-  flags.AddText("fill", "WORKLOAD", "how many more replicas fit, and what stops the next one",
+                  "wide, json and yaml include the score of every plugin", &o->output);
+  flags.AddText("fill", "WORKLOAD", "show how many more replicas fit, and what stops the next one",
                 &o->fill);
-  flags.AddSwitch("summary", "totals per workload instead of a line per pod", &o->summary);
+  flags.AddSwitch("summary", "print totals per workload instead of a line per pod", &o->summary);
   flags.AddSwitch("adaptive-sampling",
                   "with percentageOfNodesToScore 0, score as few nodes as kube-scheduler does",
                   &o->adaptive_sampling);
-  flags.AddNumber("threads", "N", "for scans of very large clusters (default 1)", 1, 256,
+  flags.AddNumber("threads", "N", "threads for scans of very large clusters (default 1)", 1, 256,
                   &o->threads);
-  flags.AddSwitch("demo", "a built-in example of 1,000 nodes and 10,000 pods", &o->demo);
-  flags.AddText("scenario", "FILE", "events that happen to the cluster in virtual time",
+  flags.AddSwitch("demo", "use a built-in example of 1,000 nodes and 10,000 pods", &o->demo);
+  flags.AddText("scenario", "FILE", "simulate the events of this file in virtual time",
                 &o->scenario);
-  flags.Add("duration", "TIME", "of virtual time, such as 90m or 8h, instead of the scenario's",
+  flags.Add("duration", "TIME",
+            "virtual time to simulate, such as 90m or 8h, instead of the scenario's",
             [o](const std::string& text) { return ParseDuration(text, &o->duration); });
-  flags.AddText("html", "FILE", "the scenario's report as a page with charts", &o->html);
-  flags.AddSwitch("h,help", "this text", &o->help);
+  flags.AddText("html", "FILE", "write the scenario's report to this file, with charts", &o->html);
+  flags.AddSwitch("h,help", "print this help", &o->help);
   return flags;
 }
 
@@ -145,7 +147,7 @@ Result<void> LoadWorld(const Options& options, sim::World* world) {
 
 void WarnAboutInput(const sim::World& world) {
   for (const auto& [kind, count] : world.Ignored()) {
-    fmt::print(stderr, "berth simulate: {} {} not used: scheduling does not look at them\n", count,
+    fmt::print(stderr, "berth simulate: {} {} ignored: scheduling does not read them\n", count,
                kind.empty() ? "objects without a kind" : kind);
   }
   if (world.GetCluster().NodeCount() == 0) {
@@ -156,12 +158,12 @@ void WarnAboutInput(const sim::World& world) {
 // What only one of the two ways to simulate understands.
 Result<void> CheckMode(const Options& o) {
   if (o.scenario.empty()) {
-    if (o.duration) return Fail("--duration goes with --scenario");
-    if (!o.html.empty()) return Fail("--html goes with --scenario");
+    if (o.duration) return Fail("--duration requires --scenario");
+    if (!o.html.empty()) return Fail("--html requires --scenario");
     return {};
   }
   const auto alien = [](std::string_view flag) {
-    return Fail(fmt::format("{} does not go with --scenario", flag));
+    return Fail(fmt::format("{} cannot be used with --scenario", flag));
   };
   if (!o.fill.empty()) return alien("--fill");
   if (o.demo) return alien("--demo");
@@ -202,7 +204,7 @@ int Simulate(const std::vector<std::string>& args) {
     return kAllPlaced;
   }
   if (!rest.empty())
-    return Complain(Error("unexpected argument " + rest.front() + "; manifests go behind -f"));
+    return Complain(Error("unexpected argument " + rest.front() + "; give manifests with -f"));
   if (auto ok = CheckMode(options); !ok) return Complain(ok.error());
   if (!options.scenario.empty()) return SimulateScenario(options);
   if (options.files.empty() && !options.demo) {

@@ -13,18 +13,19 @@ constexpr char kUsage[] =
     "       berth-conformance --values FILE | --config FILE | --hints FILE\n"
     "       berth-conformance --explain FILE\n"
     "\n"
-    "  --cases FILE     cluster states and the pods to schedule on them\n"
+    "  --cases FILE     cluster states and the pods to schedule\n"
     "  --expected FILE  what kube-scheduler decided about them\n"
-    "  --results OUT    where to write what berth decides, in the same form\n"
+    "  --results OUT    file for berth's decisions, in the same format\n"
     "  --config FILE    KubeSchedulerConfiguration files\n"
-    "  --hints FILE     events, and which pods they move out of the unschedulable ones\n"
-    "  --explain FILE   cases, whose explanations and suggestions are tried\n"
+    "  --hints FILE     events, and the pods that they requeue\n"
+    "  --explain FILE   cases whose explanations and suggestions to verify\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
-    "  --help           this text\n"
+    "  --help           print this help\n"
     "\n"
-    "Files are JSON lines, plain or gzip-compressed. Prints how many cases matched and the first "
+    "Files are JSON lines, plain or gzip-compressed. Prints the number of matched cases and the "
+    "first "
     "differences.\n"
-    "Exit code: 0 all matched, 1 differences, 2 the command line or an input is wrong.\n";
+    "Exit code: 0 all matched, 1 differences, 2 bad command line or input.\n";
 
 int UsageError(const std::string& what) {
   std::fprintf(stderr, "berth-conformance: %s\n\n%s", what.c_str(), kUsage);

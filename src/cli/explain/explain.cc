@@ -26,13 +26,13 @@ namespace berth::cli {
 namespace {
 
 constexpr std::string_view kIntro =
-    "berth explain: why a pod is where it is, or nowhere, and what would help\n"
+    "Shows why a pod is on its node or pending, and what would help.\n"
     "\n"
     "usage: berth explain pod [NAMESPACE/]NAME [flags]\n"
     "\n"
-    "Asks a running berth: the one whose API server the kubeconfig names (berth up), or the\n"
-    "scheduler at --server. With -f it works out the decision for a cluster read from manifests,\n"
-    "as berth simulate reads them. Installed as kubectl-berth it is `kubectl berth explain`.\n"
+    "Queries a running berth: the berth up of the kubeconfig, or the scheduler at --server. With\n"
+    "-f it computes the decision for a cluster read from manifests, as in berth simulate.\n"
+    "Installed as kubectl-berth, the command is `kubectl berth explain`.\n"
     "\n"
     "flags:\n";
 
@@ -58,24 +58,24 @@ struct Options {
 
 term::Flags MakeFlags(Options* o) {
   term::Flags flags;
-  flags.AddText("n,namespace", "NAMESPACE", "of a pod named without one (default)", &o->namespace_);
-  flags.AddText("node", "NODE", "also what was found about this node", &o->node);
-  flags.AddNumber("nodes", "K", "how many of the best nodes to show (5)", 1, 100, &o->nodes);
-  flags.AddChoice("o,output", {"table", "json", "yaml"}, "how to print it", &o->output);
-  flags.AddText("server", "URL", "of the scheduler's secure port or of berth up",
+  flags.AddText("n,namespace", "NAMESPACE", "namespace of the pod, if its name has none (default)",
+                &o->namespace_);
+  flags.AddText("node", "NODE", "also show the result for this node", &o->node);
+  flags.AddNumber("nodes", "K", "number of best nodes to show (5)", 1, 100, &o->nodes);
+  flags.AddChoice("o,output", {"table", "json", "yaml"}, "output format", &o->output);
+  flags.AddText("server", "URL", "address of the scheduler's secure port or of berth up",
                 &o->server.server);
   flags.AddText("kubeconfig", "FILE", "server and credentials ($KUBECONFIG, ~/.kube/config)",
                 &o->server.kubeconfig);
-  flags.AddText("token", "TOKEN", "to show to the server", &o->server.token);
-  flags.AddText("token-file", "FILE", "the same, read from a file", &o->server.token_file);
-  flags.AddText("ca-file", "FILE", "certificates the server's is checked against",
-                &o->server.ca_file);
-  flags.AddSwitch("insecure-skip-tls-verify", "take any certificate of the server",
+  flags.AddText("token", "TOKEN", "bearer token for the server", &o->server.token);
+  flags.AddText("token-file", "FILE", "file that contains the bearer token", &o->server.token_file);
+  flags.AddText("ca-file", "FILE", "CA certificates to verify the server with", &o->server.ca_file);
+  flags.AddSwitch("insecure-skip-tls-verify", "do not verify the server certificate",
                   &o->server.insecure);
   flags.AddList("f,filename", "FILE|DIR|-", "explain for the cluster in these manifests",
                 &o->files);
-  flags.AddText("config", "FILE", "with -f: KubeSchedulerConfiguration", &o->config);
-  flags.AddSwitch("h,help", "this text", &o->help);
+  flags.AddText("config", "FILE", "with -f: the KubeSchedulerConfiguration to use", &o->config);
+  flags.AddSwitch("h,help", "print this help", &o->help);
   return flags;
 }
 

@@ -366,13 +366,13 @@ void AddBerth(Table& t, FlagValues& v) {
       "Record an event for pods that fit on no node: verdicts by plugin, and a change that would "
       "help.");
   t.Strings("plugin-path", &v.plugin_path,
-            "Shared objects with plugins the configuration may enable: files, or folders with "
+            "Shared objects with plugins that the configuration may enable: files, or folders with "
             "*.so.");
-  Flag& seed = t.Add("seed", "uint",
-                     "Decides ties between nodes; equal seeds decide alike. 0: drawn at start.");
+  Flag& seed =
+      t.Add("seed", "uint", "Seed of random choices among equal nodes; 0: drawn at start.");
   seed.set = [&v](const std::string& text) { return Assign(ParseUint(text, 64), &v.seed); };
   seed.text = [&v] { return std::to_string(v.seed); };
-  Flag& threads = t.Add("threads", "int", "Threads to filter and score with; 0: one per core.");
+  Flag& threads = t.Add("threads", "int", "Threads for filtering and scoring; 0: one per core.");
   threads.set = [&v](const std::string& text) -> Result<void> {
     const auto parsed = ParseUint(text, 16);
     if (!parsed) return Fail(parsed.error());

@@ -70,9 +70,8 @@ std::string UsageText(const Flags& flags) {
 }
 
 std::string HelpText(const Flags& flags) {
-  return "berth scheduler gives every pod of a Kubernetes cluster its node. It takes\n"
-         "kube-scheduler's place: flags, configuration, decisions and answers are those of\n"
-         "kube-scheduler v1.34.\n"
+  return "berth scheduler is a drop-in replacement for kube-scheduler: flags, configuration,\n"
+         "decisions and HTTP endpoints are those of kube-scheduler v1.34.\n"
          "\n" +
          UsageText(flags);
 }

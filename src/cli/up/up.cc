@@ -37,10 +37,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kAbout =
-    "berth up: a cluster to play with, in one process\n"
-    "\n"
-    "Starts an API server, simulated nodes, the usual controllers and the scheduler, and writes a\n"
-    "kubeconfig for kubectl. Nothing runs in the pods: they are placed, start, end and go.\n"
+    "Starts a local cluster in one process: API server, simulated nodes, the usual controllers "
+    "and\n"
+    "the scheduler. Writes a kubeconfig for kubectl. Containers are not run; pods only pass "
+    "through\n"
+    "their lifecycle.\n"
     "\n"
     "usage: berth up [flags]\n"
     "\n"
@@ -71,25 +72,28 @@ Result<double> ParseSpeed(const std::string& text) {
 }
 
 void AddFlags(term::Flags& flags, UpOptions& options) {
-  flags.AddNumber("nodes", "N", "how many simulated nodes (50)", 0, 100000, &options.nodes);
+  flags.AddNumber("nodes", "N", "number of simulated nodes (50)", 0, 100000, &options.nodes);
   flags.AddList("nodes-file", "FILE",
-                "manifest with the nodes, instead of --nodes; other objects in it are created too",
+                "manifest with the nodes, instead of --nodes; its other objects are created too",
                 &options.nodes_files);
-  flags.AddNumber("port", "PORT", "of the API server; 0: any (8001)", 0, 65535, &options.port);
-  flags.AddText("bind-address", "IP",
-                "to listen on (127.0.0.1); others than loopback need the token of the kubeconfig",
-                &options.bind_address);
-  flags.AddText("data-dir", "DIR", "keep all objects there, across restarts and crashes",
+  flags.AddNumber("port", "PORT", "port of the API server; 0: any free port (8001)", 0, 65535,
+                  &options.port);
+  flags.AddText(
+      "bind-address", "IP",
+      "address to listen on (127.0.0.1); beyond loopback, clients need the kubeconfig's token",
+      &options.bind_address);
+  flags.AddText("data-dir", "DIR", "keep all objects here, across restarts and crashes",
                 &options.data_dir);
-  flags.AddText("kubeconfig-out", "FILE", "the kubeconfig to write (berth.kubeconfig)",
+  flags.AddText("kubeconfig-out", "FILE", "kubeconfig file to write (berth.kubeconfig)",
                 &options.kubeconfig_out);
-  flags.AddText("config", "FILE", "KubeSchedulerConfiguration of the scheduler", &options.config);
+  flags.AddText("config", "FILE", "KubeSchedulerConfiguration to use", &options.config);
   flags.AddList("plugin-path", "FILE|DIR",
-                "shared objects with plugins the configuration may enable; may be given many times",
+                "shared objects with plugins that the configuration may enable; may be repeated",
                 &options.plugin_paths);
-  flags.AddText("speed", "FACTOR", "of kubelets and jobs: 1x, 10x, max (1x)", &options.speed);
-  flags.AddSwitch("no-scheduler", "leave scheduling to another scheduler", &options.no_scheduler);
-  flags.AddSwitch("h,help", "this text", &options.help);
+  flags.AddText("speed", "FACTOR", "speed of kubelets and jobs: 1x, 10x, max (1x)", &options.speed);
+  flags.AddSwitch("no-scheduler", "do not start the scheduler; use another one",
+                  &options.no_scheduler);
+  flags.AddSwitch("h,help", "print this help", &options.help);
 }
 
 bool IsLoopback(const std::string& address) {
@@ -329,7 +333,7 @@ Result<int> Run(const UpOptions& options) {
     return Fail(why);
   }
   (*cluster)->OnFailure([&stop, dir = options.data_dir](const std::string& why) {
-    fmt::print(stderr, "berth up: {} cannot be written any more: {}\n", dir, why);
+    fmt::print(stderr, "berth up: {} can no longer be written: {}\n", dir, why);
     stop.Tell();
   });
   (*cluster)->Start();

@@ -1,7 +1,7 @@
 // Time, MicroTime and Duration as Kubernetes objects carry them.
 //
-// Grammar, text and error words are those of Go's time package, since users see them. A point in
-// time is UTC; the zero of a Time is Go's zero time (year 1), which is how an absent timestamp
+// Grammar, format and error messages are those of Go's time package, since users see them. A point
+// in time is UTC; the zero of a Time is Go's zero time (year 1), which is how an absent timestamp
 // reads.
 #pragma once
 

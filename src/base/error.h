@@ -1,8 +1,7 @@
-// Error and Result: how a fallible call answers outside the scheduling hot path.
+// Error and Result: the result of a fallible call outside the scheduling hot path.
 //
-// An Error says what went wrong in words meant for the person who gave the input: it names the
-// file, the path inside the document and the offending value as far as the code that raised it knew
-// them; callers add what they know with Error::In().
+// An Error carries a message for the author of the input. It names the file, the path inside the
+// document and the offending value where known; callers add context with Error::In().
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ class Error {
 
   const std::string& Message() const { return message_; }
 
-  // The same error seen from outside: "WHERE: message".
+  // The same error with context: "WHERE: message".
   Error In(std::string_view where) const { return Error(std::string(where) + ": " + message_); }
 
  private:

@@ -1,5 +1,4 @@
-// Random: the only source of chance, a function of its seed and of how often it was
-// asked.
+// Random: the only source of randomness, a function of its seed and of the number of draws.
 #pragma once
 
 #include <cstdint>

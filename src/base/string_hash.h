@@ -1,4 +1,4 @@
-// StringHash: the hash of maps by text on hot paths.
+// StringHash: the hash of string maps on hot paths.
 //
 // Sixteen bytes at a time: the uid of a pod takes a few nanoseconds, where boost::hash takes one
 // multiplication per byte. All bits of the result are good, and it is the same in every run.
@@ -15,8 +15,8 @@ namespace berth {
 
 class StringHash {
  public:
-  using is_transparent = void;  // a view finds a string
-  using is_avalanching = void;  // for Boost: nothing is to be mixed again
+  using is_transparent = void;  // a string_view finds a string
+  using is_avalanching = void;  // for Boost: no further mixing needed
 
   size_t operator()(std::string_view text) const { return Run(text, 0, kOdd[1], kOdd[2]); }
 
@@ -61,13 +61,13 @@ class StringHash {
   }
 };
 
-// The same with a key that is a secret of the process: whoever chooses texts cannot choose two with
-// the same hash. Texts are hashed one after the other into one number.
+// The same with a secret per-process key, so that an attacker cannot construct collisions. Several
+// strings are hashed into one number, one after the other.
 class KeyedHash : private StringHash {
  public:
   explicit KeyedHash(uint64_t key) : key_(key) {}
 
-  // `so_far` is the hash of the texts before this one.
+  // `so_far` is the hash of the previous strings.
   uint64_t operator()(std::string_view text, uint64_t so_far = 0) const {
     return Run(text, so_far ^ key_, key_, ~key_);
   }
@@ -78,7 +78,7 @@ class KeyedHash : private StringHash {
 
 template <class T>
 using ByString = boost::unordered_flat_map<std::string, T, StringHash, std::equal_to<>>;
-// The same over texts that are kept elsewhere, for as long as they are in it.
+// The same over strings that are owned elsewhere and outlive their entries.
 template <class T>
 using ByStringView = boost::unordered_flat_map<std::string_view, T, StringHash>;
 

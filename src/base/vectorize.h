@@ -3,7 +3,7 @@
 // multiply-add.
 #pragma once
 
-// Sanitizer builds do without: their runtimes are not up when the choice is made.
+// Not in sanitizer builds: their runtimes are not initialized when the choice is made.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define BERTH_VECTORIZED __attribute__((target_clones("avx2", "default")))

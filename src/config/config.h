@@ -82,8 +82,8 @@ struct Resolved {
   KubeSchedulerConfiguration effective;   // what --write-config-to writes
 };
 
-// What kube-scheduler builds from a valid configuration, or why it cannot. Files named by extenders
-// are not read.
+// What kube-scheduler builds from a valid configuration, or why it cannot. Certificate files of
+// extenders are read only through ResolveOptions::read_file.
 Result<Resolved> Resolve(const KubeSchedulerConfiguration& config,
                          const ResolveOptions& options = {});
 

@@ -1,4 +1,4 @@
-// What is told about plugins in shared objects: what they log, and what they do wrong.
+// Reports about plugins in shared objects: their log lines and their faults.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace berth::loader {
 
 struct Fault {
   enum class Kind : uint8_t {
-    kError,     // the plugin failed or threw; it said so, or was caught
-    kNonsense,  // it answered what nobody may answer
-    kOverrun,   // it took longer than the budget of a call
-    kHang,      // it has not returned for so long that it may never
+    kError,     // the plugin returned an error or threw
+    kNonsense,  // it returned an invalid value
+    kOverrun,   // a call took longer than its budget
+    kHang,      // a call has not returned for so long that it may never
   };
   std::string_view plugin;
   std::string_view point;  // "Filter"
@@ -41,7 +41,7 @@ class PluginWatch {
   virtual ~PluginWatch() = default;
   virtual void Faulted(const Fault& fault) = 0;
   virtual void Logged(std::string_view plugin, const std::string& message) = 0;
-  // A call begins, and is over. `call` tells it from others; the names live as long as it does.
+  // A call begins, and ends. `call` identifies it; the names live as long as the call.
   virtual void Entered(const void* /*call*/, std::string_view /*plugin*/,
                        std::string_view /*point*/) {}
   virtual void Left(const void* /*call*/) {}

@@ -1,8 +1,8 @@
 // Loads plugins from shared objects (sdk/, docs/plugins.md).
 //
-// A library is opened once and never closed: objects of its plugins, and text that belongs to it,
+// A library is opened once and never closed: objects of its plugins, and strings that belong to it,
 // may live as long as the process. A library that was built for another version of the interface,
-// or is none, is an error that names the file.
+// or that is no plugin library, is an error that names the file.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct LoadOptions {
 };
 
 // The plugins of all libraries. `paths` are files, or folders whose *.so files are meant. `watch`
-// outlives every plugin that is made.
+// outlives every plugin.
 Result<std::vector<scheduler::ExtraPlugin>> LoadPlugins(const std::vector<std::string>& paths,
                                                         PluginWatch& watch,
                                                         const LoadOptions& options = {});

@@ -104,7 +104,7 @@ class AskOnce final : public framework::PreBindTask {
                               std::span<const framework::WriteResult>) override {
     const cluster::PodId pod = cluster.FindPod(pod_uid_);
     const cluster::NodeIndex node = cluster.FindNode(node_);
-    // Gone meanwhile: the API server will say so.
+    // The pod was deleted meanwhile; the binding will fail.
     if (pod == cluster::kNoPod || node == cluster::kNoNode) return {};
     Status status = plugin_.PreBind(cluster, cluster.GetPod(pod), node);
     if (status.Ok()) return {};
@@ -119,7 +119,7 @@ class AskOnce final : public framework::PreBindTask {
 
 }  // namespace
 
-// The words of the verdicts of a cycle, and why scores failed. Filter and Score fill it from
+// The reasons of the verdicts of a cycle, and why scores failed. Filter and Score fill it from
 // several threads.
 class OutOfTreePlugin::State final : public PluginState {
  public:

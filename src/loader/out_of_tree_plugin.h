@@ -1,8 +1,8 @@
 // OutOfTreePlugin: a plugin of a shared object as the framework sees it, one per profile.
 //
-// Nothing it does wrong goes further: what it throws is caught, codes nobody may answer become
-// errors, texts are cleaned, and calls that take longer than the budget are reported. A call that
-// never returns cannot be ended: the plugin runs in this process.
+// Faults are contained: exceptions are caught, invalid codes become errors, strings are sanitized,
+// and calls that exceed their budget are reported. A call that never returns cannot be aborted: the
+// plugin runs in this process.
 #pragma once
 
 #include <chrono>
@@ -84,7 +84,7 @@ class OutOfTreePlugin final : public framework::PreFilterPlugin,
                   std::chrono::nanoseconds budget);
 
   void Report(std::string_view point, Fault::Kind kind, std::string message) const;
-  // Calls into the library. What is thrown becomes BERTH_ERROR.
+  // Calls into the library. Exceptions become BERTH_ERROR.
   template <class Call>
   int32_t Guard(berth_answer& answer, Call&& call) const;
   // As Guard, timed, with the code as a Status; codes that are not in `allowed` (bits) are errors.

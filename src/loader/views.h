@@ -1,4 +1,4 @@
-// Pods and nodes as plugins in shared objects see them: what stands behind berth_pod, berth_node
+// Pods and nodes as plugins in shared objects see them: the implementation of berth_pod, berth_node
 // and the functions of berth_host.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "berth/plugin_abi.h"
 #include "cluster/cluster.h"
 
-// The opaque types of the interface, made on the stack for the length of a call.
+// The opaque types of the interface, created on the stack for the duration of a call.
 struct berth_pod {
   const berth::cluster::Cluster& cluster;
   const berth::cluster::Pod& pod;
@@ -23,16 +23,16 @@ struct berth_answer {
 
 namespace berth::loader {
 
-// The text, cut to a sensible length, with everything that is not printable UTF-8 replaced.
+// The string, truncated, with everything that is not printable UTF-8 replaced.
 std::string CleanText(berth_string text);
 
 inline berth_string ToAbi(std::string_view text) { return {text.data(), text.size()}; }
-// Null pointers are taken for empty.
+// Null pointers count as empty.
 inline std::string_view FromAbi(berth_string text) {
   return text.data == nullptr ? std::string_view() : std::string_view(text.data, text.size);
 }
 
-// The parts of berth_host that look at pods and nodes; the others are left to the caller.
+// The functions of berth_host that read pods and nodes; the caller sets the others.
 void FillViews(berth_host& host);
 
 }  // namespace berth::loader

@@ -53,7 +53,7 @@ bool Printable(uint32_t rune) {
   return true;
 }
 
-// How many characters of `text` from `pos` on need no second look, in either quoting.
+// How many characters of `text` from `pos` on need no escaping in either quoting.
 size_t PlainRun(std::string_view text, size_t pos) {
   size_t end = pos;
   while (end < text.size() && text[end] >= 0x20 && text[end] < 0x7f && text[end] != '"' &&

@@ -1,7 +1,7 @@
-// Line: one line of the log as it grows, text or JSON. Private to this room.
+// Line: one log line under construction, text or JSON. Private to this module.
 //
-// Quoting follows what klog prints: strconv.Quote in text, JSON strings in JSON. Works on a buffer
-// that is reused, so a line costs no allocation once the buffer has grown.
+// Quoting follows what klog prints: strconv.Quote in text, JSON strings in JSON. Reuses a buffer,
+// so a line costs no allocation once the buffer has grown.
 #pragma once
 
 #include <cstdint>

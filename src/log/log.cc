@@ -20,7 +20,7 @@ namespace {
 
 // Set before threads start, but for the verbosity.
 struct State {
-  const int pid = static_cast<int>(getpid());  // asking each time costs a system call
+  const int pid = static_cast<int>(getpid());  // getpid is a system call
   std::atomic<int> verbosity{0};
   std::vector<ModuleLevel> modules;
   bool json = false;
@@ -65,7 +65,7 @@ void Emit(std::string& line, char severity) {
       pollfd ready = {fd, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      break;  // nobody to tell
+      break;  // standard error is closed
     }
   }
   line.clear();

@@ -1,4 +1,4 @@
-// The verbosity of single source files: "watch=4,rest_*=6". Private to this room.
+// The verbosity of single source files: "watch=4,rest_*=6". Private to this module.
 #pragma once
 
 #include <string>

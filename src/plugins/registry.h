@@ -1,4 +1,4 @@
-// The table of in-tree plugins: what exists, and how each is made.
+// The table of in-tree plugins and their factories.
 #pragma once
 
 #include <span>

@@ -19,8 +19,8 @@ struct BackoffOptions {
 // most the maximum.
 int64_t BackoffDuration(const BackoffOptions& options, int64_t count);
 
-// When the wait that began at `since` ends; nothing if there is no wait. Attempts that failed with
-// an error count instead of those that found no node.
+// When the wait that began at `since` ends; empty if there is no wait. If attempts failed with an
+// error, those count instead of attempts that found no node.
 std::optional<api::Time> BackoffExpiration(const BackoffOptions& options, const api::Time& since,
                                            int64_t unschedulable_count,
                                            int64_t consecutive_errors_count);

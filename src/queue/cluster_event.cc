@@ -59,7 +59,7 @@ bool MatchesResource(EventResource registered, EventResource incoming) {
          (incoming == EventResource::kAssignedPod || incoming == EventResource::kUnschedulablePod);
 }
 
-// Does the pod ask for less of something, resizes included?
+// Does the pod request less of some resource, resizes included?
 bool ScalesDown(const cluster::PodShape& old_shape, const cluster::PodShape& new_shape) {
   const api::ResourceList before = api::PodRequests(old_shape.source, {.use_status = true});
   const api::ResourceList after = api::PodRequests(new_shape.source, {.use_status = true});

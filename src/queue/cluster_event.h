@@ -1,8 +1,8 @@
-// ClusterEvent: what happened, in the words queueing hints use. Event: the same with the objects it
-// happened to.
+// ClusterEvent: the type of an event, as queueing hints register it. Event: the same with the
+// objects concerned.
 //
 // Plugins register the events that may make a rejected pod schedulable; event handlers produce
-// them. Words and bit order are kube-scheduler's, because they show in metrics and because matching
+// them. Names and bit order are kube-scheduler's, because they show in metrics and because matching
 // compares them as integers.
 #pragma once
 
@@ -33,8 +33,8 @@ namespace berth::queue {
 
 enum class EventResource : uint8_t {
   kPod,               // only registered: matches both kinds of pod below
-  kAssignedPod,       // only incoming: a pod with a node, or one that gave a node back
-  kUnschedulablePod,  // only incoming: a pod that waits for a node
+  kAssignedPod,       // only incoming: a pod with a node, or one that released its node
+  kUnschedulablePod,  // only incoming: a pending pod
   kNode,
   kPersistentVolume,
   kPersistentVolumeClaim,
@@ -70,7 +70,7 @@ enum Action : uint16_t {
 struct ClusterEvent {
   EventResource resource = EventResource::kWildCard;
   uint16_t action = 0;
-  std::string_view custom_label = {};  // static text; for the wildcard events
+  std::string_view custom_label = {};  // static string; for the wildcard events
 
   bool IsWildCard() const { return resource == EventResource::kWildCard && action == kAll; }
   // kube-scheduler's label, e.g. "NodeUpdateNodeTaint"; it is the `event` of metrics.
@@ -80,7 +80,7 @@ struct ClusterEvent {
   }
 };
 
-// Events that are about no object.
+// Events without an object.
 inline constexpr ClusterEvent kUnschedulableTimeout{EventResource::kWildCard, kAll,
                                                     "UnschedulableTimeout"};
 inline constexpr ClusterEvent kForceActivate{EventResource::kWildCard, kAll, "ForceActivate"};
@@ -88,13 +88,13 @@ inline constexpr ClusterEvent kForceActivate{EventResource::kWildCard, kAll, "Fo
 // kube-scheduler's name of the resource, e.g. "storage.k8s.io/CSINode".
 std::string_view ResourceName(EventResource resource);
 
-// Does an incoming event concern who registered `registered`?
+// Does an incoming event match the registered event?
 bool Matches(const ClusterEvent& registered, const ClusterEvent& incoming);
 
-// A pod as it was at some moment, which holds its shape (Cluster::Snapshot).
+// A snapshot of a pod, which keeps its shape alive (Cluster::Snapshot).
 using PodSnapshot = std::shared_ptr<const cluster::Pod>;
 
-// What an event is about; monostate: nothing.
+// The object of an event; monostate: none.
 using EventObject = std::variant<
     std::monostate, PodSnapshot, std::shared_ptr<const api::Node>,
     std::shared_ptr<const api::PersistentVolume>, std::shared_ptr<const api::PersistentVolumeClaim>,
@@ -105,8 +105,8 @@ using EventObject = std::variant<
 
 struct Event {
   ClusterEvent what;
-  EventObject old_object;  // nothing when it was added
-  EventObject new_object;  // nothing when it was deleted
+  EventObject old_object;  // none when it was added
+  EventObject new_object;  // none when it was deleted
 
   // The object as a T, null when there is none of that type.
   template <class T>
@@ -121,11 +121,12 @@ struct Event {
   }
 };
 
-// What changed between two versions of a pod, in kube-scheduler's order. Nothing in particular
-// gives one general update. The resource is kAssignedPod when the new version has a node.
+// What changed between two versions of a pod, in kube-scheduler's order. If nothing specific
+// changed, returns one general update. The resource is kAssignedPod when the new version has a
+// node.
 std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster::Pod& new_pod);
 
-// The same for a node; possibly nothing.
+// The same for a node; may be empty.
 std::vector<ClusterEvent> NodeChanges(const api::Node& old_node, const api::Node& new_node);
 
 }  // namespace berth::queue

@@ -1,8 +1,8 @@
-// InFlight: the pods that are being tried, and the events since the oldest of them was taken.
+// InFlight: the pods that are being scheduled, and the events since the oldest of them was popped.
 //
 // Events are kept once, in order, however many pods are in flight; each pod remembers where in that
-// order it began. An event goes as soon as no pod that began before it is left, so what is held is
-// bounded by what happens during the longest attempt.
+// order it began. An event is dropped once no pod that began before it is left, so memory is
+// bounded by the events of the longest attempt.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace berth::queue {
 
 struct InFlightEvent {
   Event event;
-  cluster::PodId only = cluster::kNoPod;  // the one pod it is meant for, if it is
+  cluster::PodId only = cluster::kNoPod;  // the only pod it concerns, if any
 };
 
 class InFlight {
@@ -48,7 +48,7 @@ class InFlight {
   void Record(InFlightEvent event) {
     if (!first_event_.empty()) events_.push_back(std::move(event));
   }
-  // Calls fn(event) for what happened since `slot` began, until fn says false.
+  // Calls fn(event) for each event since `slot` began, until fn returns false.
   template <class Fn>
   void ForEachSince(uint32_t slot, Fn&& fn) const {
     const auto it = first_event_.find(slot);

@@ -1,9 +1,9 @@
-// PluginIndex: which waiting pods a plugin's events can concern.
+// PluginIndex: which pending pods a plugin's events can concern.
 //
 // A slot is listed under each plugin that rejected it. Lists are in the order slots were added.
-// Taking a slot out leaves its entries behind as dead ones, which go when they are more than half
-// of a list: adding and removing cost O(1) per plugin on average, and collecting costs the length
-// of the lists asked for.
+// Removing a slot leaves dead entries behind, which are compacted when they are more than half of a
+// list: adding and removing cost O(1) per plugin on average, and collecting costs the length of the
+// lists.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ class PluginIndex {
  public:
   // Lists `slot`, which is not listed, under each plugin of the mask, after all that are there.
   void Add(uint32_t slot, uint64_t plugins);
-  // Takes `slot` out of all lists. Does nothing when it is in none.
+  // Removes `slot` from all lists. Does nothing when it is in none.
   void Remove(uint32_t slot);
   // The slots listed under any plugin of the mask, each once, in the order they were added.
-  // Replaces what `slots` holds.
+  // Overwrites `slots`.
   void Collect(uint64_t plugins, std::vector<uint32_t>* slots) const;
 
  private:

@@ -1,9 +1,9 @@
-// PodHeap: a binary heap of slots that knows where each one is, so any of them can be taken out or
-// moved when its key has changed, in O(log n).
+// PodHeap: a binary heap of slots that tracks their positions, so any slot can be removed or
+// updated in O(log n).
 //
-// A slot is a small number the owner gives a pod; it is in the heap at most once. `Before` is a
-// strict total order on slots: what comes out depends on the keys alone, never on the history of
-// the heap.
+// A slot is a small number that the owner assigns to a pod; it is in the heap at most once.
+// `Before` is a strict total order on slots, so the order of removal depends on the keys alone,
+// never on the history of the heap.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ class PodHeap {
     const uint32_t last = heap_.back();
     heap_.pop_back();
     if (last == slot) return;
-    // The last one is mostly behind all that were below the hole: the best of each pair moves up
-    // without asking it, and it rises from the end of that path.
+    // The last slot mostly comes after everything below the hole. So the better child moves up at
+    // each level without a comparison with it, and it sifts up from the end of that path.
     for (size_t child = 2 * hole + 1; child < heap_.size(); child = 2 * hole + 1) {
       if (child + 1 < heap_.size() && before_(heap_[child + 1], heap_[child])) ++child;
       Put(hole, heap_[child]);

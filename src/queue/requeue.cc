@@ -11,7 +11,7 @@ bool IsForAnother(const Event& event, std::string_view pod_uid) {
   return pod == nullptr || pod->uid != pod_uid;
 }
 
-// Does one of the plugins say that the event may help?
+// Does the hint of one of the plugins return Queue?
 bool AnyMayHelp(uint64_t plugins, FunctionRef<bool(uint8_t)> may_help) {
   for (; plugins != 0; plugins &= plugins - 1) {
     if (may_help(static_cast<uint8_t>(std::countr_zero(plugins)))) return true;

@@ -84,7 +84,7 @@ class SchedulingQueue::Impl {
   // Unschedulable or gated. A pod that was there already goes behind the others.
   void Park(uint32_t slot, std::string_view event, const api::Time& at);
   bool PassesGates(Slot& slot) const;
-  // Put the pod where the name says, or park it when a PreEnqueue plugin objects: then false.
+  // Puts the pod into the named queue, or gates it if a PreEnqueue plugin rejects it: then false.
   bool ToActive(uint32_t slot, std::string_view event, bool ask_gates, const api::Time& at);
   bool ToBackoff(uint32_t slot, std::string_view event, const api::Time& at);
   // False: the pod is parked.
@@ -235,7 +235,7 @@ bool SchedulingQueue::Impl::ToActive(uint32_t slot, std::string_view event, bool
 
 bool SchedulingQueue::Impl::ToBackoff(uint32_t slot, std::string_view event, const api::Time& at) {
   Slot& s = slots_[slot];
-  // Pods may be popped from backoff, so the gates are asked before, and not again after it.
+  // Pods may be popped from backoff, so PreEnqueue runs before backoff, and not again after it.
   if (options_.pop_from_backoff && !PassesGates(s)) {
     Park(slot, event, at);
     return false;
@@ -429,7 +429,7 @@ void SchedulingQueue::Impl::Move(const Event& event, const api::Time& now, Filte
   if (event.what.IsWildCard()) {
     listeners = ~PluginMask{0};
   } else if (listeners == 0) {
-    return;  // nobody asked for it, nor will anybody in flight
+    return;  // no plugin registered for it, and no pod is in flight
   }
   std::string label;
   parked_.Collect(listeners, &candidates_);

@@ -1,17 +1,17 @@
-// SchedulingQueue: the pods that wait to be scheduled, and which one is next.
+// SchedulingQueue: the pending pods, and which one is next.
 //
-//   active         may be tried now, in the order of the QueueSort plugin
-//   backoff        tried in vain, and something has happened since: tried again after a wait
-//   error backoff  the attempt failed for a reason that is not the pod's: the same, counted apart
-//   unschedulable  nothing has happened yet that could help
-//   gated          a PreEnqueue plugin keeps it out
-//   in flight      taken by Pop and not yet Done: events that happen meanwhile are kept for it
+//   active         ready to be scheduled, in the order of the QueueSort plugin
+//   backoff        unschedulable, and an event has occurred since: retried after a delay
+//   error backoff  the attempt failed with an error: retried after a delay, counted separately
+//   unschedulable  no event has occurred yet that could help
+//   gated          a PreEnqueue plugin holds it back
+//   in flight      popped and not yet Done: events that occur meanwhile are kept for it
 //
 // A pod is in exactly one of them. Every operation costs O(log n) for the pods it moves, and an
-// event looks only at pods that were rejected by a plugin which registered for it.
+// event visits only pods that were rejected by a plugin which registered for it.
 //
-// Time is handed in and never goes back (a `now` before an earlier one counts as that one). The
-// queue knows pods by id and asks its host about everything else.
+// The caller passes the time, which never goes back (a `now` before an earlier one counts as that
+// one). The queue knows pods by id and calls its host for everything else.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace berth::queue {
 
 using cluster::PodId;
 
-// A plugin, by its number in the host's table. At most 64 can reject pods.
+// A plugin, by its index in the host's table. At most 64 can reject pods.
 using PluginId = uint8_t;
 inline constexpr PluginId kNoPlugin = 0xff;
 using PluginMask = uint64_t;
@@ -41,32 +41,32 @@ enum class QueueName : uint8_t { kActive, kBackoff, kUnschedulable, kGated };
 inline constexpr size_t kQueueNames = 4;
 std::string_view NameOf(QueueName queue);  // "active", "backoff", "unschedulable", "gated"
 
-// What the queue remembers of a pod.
+// The queue's record of a pod.
 struct QueuedPod {
   PodId pod = cluster::kNoPod;
   uint8_t profile = 0;
-  api::Time timestamp;                       // when it came into the queues, or back to them
+  api::Time timestamp;                       // when it entered the queues, or returned to them
   std::optional<api::Time> initial_attempt;  // of its first attempt
   int32_t attempts = 0;
   int32_t unschedulable_count = 0;       // attempts that found no node
-  int32_t consecutive_errors_count = 0;  // attempts in a row that failed otherwise
+  int32_t consecutive_errors_count = 0;  // consecutive attempts that failed with an error
   PluginMask unschedulable_plugins = 0;  // that rejected it in the last attempt
-  PluginMask pending_plugins = 0;        // the same, waiting for something outside
-  PluginId gating_plugin = kNoPlugin;    // that keeps it from the queues
+  PluginMask pending_plugins = 0;        // the same, waiting for an external condition
+  PluginId gating_plugin = kNoPlugin;    // that gates it
   bool gated = false;
 };
 
-// What a PreEnqueue plugin said.
+// The result of a PreEnqueue plugin.
 struct Gate {
   PluginId plugin = kNoPlugin;  // kNoPlugin: the pod may pass
   bool pending = false;
 };
 
-// What the queue asks of the scheduler.
+// Callbacks of the queue into the scheduler.
 class QueueHost {
  public:
   virtual ~QueueHost() = default;
-  // QueueSort: does `a` go before `b`?
+  // QueueSort: does `a` come before `b`?
   virtual bool Less(const QueuedPod& a, const QueuedPod& b) const = 0;
   // PreEnqueue of the pod's profile, `first` before all others (kNoPlugin: in their order).
   virtual Gate PreEnqueue(const QueuedPod& pod, PluginId first) const = 0;
@@ -76,7 +76,7 @@ class QueueHost {
   virtual bool MayHelp(const QueuedPod& pod, PluginId plugin, const Event& event) const = 0;
   virtual int32_t Priority(PodId pod) const = 0;
   virtual std::string_view Uid(PodId pod) const = 0;
-  // For metrics and explanations: `pod` came into `queue` because of the event called `event`.
+  // For metrics and explanations: `pod` entered `queue` because of the event named `event`.
   // `is_new`: it was in no queue before.
   virtual void Moved(const QueuedPod& pod, QueueName queue, std::string_view event,
                      bool is_new) = 0;
@@ -84,9 +84,9 @@ class QueueHost {
 
 struct QueueOptions {
   BackoffOptions backoff;
-  // Changes results: how long a pod stays unschedulable before it is tried again unasked.
+  // Changes results: how long a pod stays unschedulable before it is retried without an event.
   int64_t max_in_unschedulable_ns = 300'000'000'000;
-  // Changes results: a pod in backoff is taken when nothing else is there to try.
+  // Changes results: a pod in backoff is popped when the active queue is empty.
   bool pop_from_backoff = true;
 };
 
@@ -98,63 +98,59 @@ class SchedulingQueue {
 
   // --- Pods come and go
   void Add(PodId pod, uint8_t profile, const api::Time& now);
-  // The pod itself has changed; `changes` says how (PodChanges), `old_pod` and `new_pod` are its
-  // snapshots. The QueueHost answers for the new version already. A pod the queue does not know
-  // stays unknown.
+  // The pod itself has changed; `changes` lists how (PodChanges), `old_pod` and `new_pod` are its
+  // snapshots. The QueueHost already reflects the new version. Does nothing to a pod the queue does
+  // not know.
   void Update(PodId pod, std::span<const ClusterEvent> changes, const PodSnapshot& old_pod,
               const PodSnapshot& new_pod, const api::Time& now);
-  // The pod is gone, or has got a node: forgets it, unless it is in flight: then Done does.
+  // The pod is deleted or has a node: removes it. If it is in flight, Done removes it.
   void Delete(PodId pod);
 
-  // --- Attempts
-  // The next pod to try; it is in flight until Done. Nothing: none can be tried now.
+  // --- Attempts The next pod to schedule; it is in flight until Done. Empty: no pod is ready.
   std::optional<PodId> Pop(const api::Time& now);
-  // What is known of a pod in any of the queues or in flight; null when it is in none.
+  // The record of a pod in any of the queues or in flight; null when it is in none.
   const QueuedPod* Find(PodId pod) const;
   QueuedPod* FindInFlight(PodId pod);
-  // The attempt is over and the pod need not come back. Does nothing to a pod that is not in
-  // flight.
+  // The attempt is over and the pod leaves the queue. Does nothing to a pod that is not in flight.
   void Done(PodId pod);
-  // The attempt has failed: the pod goes to where its rejecting plugins and the events since Pop
-  // say. `rejected_*` replace what the pod was rejected by; both empty: an error. Does nothing to a
-  // pod that is not in flight, so a duplicate report does no harm.
+  // The attempt has failed: the rejecting plugins and the events since Pop decide where the pod
+  // goes. `rejected_*` replace the plugins that rejected it; both empty: an error. Does nothing to
+  // a pod that is not in flight, so duplicate reports are harmless.
   void AddUnschedulable(PodId pod, PluginMask rejected_by, PluginMask pending_by,
                         const api::Time& now);
-  // A pod that was Done comes back because its binding failed: `failed` is what FindInFlight said
-  // of it. Counts as an error. Does nothing to a pod the queue knows.
+  // A pod that was Done returns because its binding failed: `failed` is what FindInFlight returned
+  // for it. Counts as an error. Does nothing to a pod the queue knows.
   void AddFailed(const QueuedPod& failed, const api::Time& now);
 
-  // --- Events
-  // Something happened that is not about one pending pod. Pods whose rejecting plugins say it may
-  // help go to active or backoff. Only pods with a priority of at most `max_priority`.
+  // --- Events An event that does not concern one pending pod. Pods whose rejecting plugins' hints
+  // return Queue move to active or backoff. Only pods with a priority of at most `max_priority`.
   void Move(const Event& event, const api::Time& now,
             std::optional<int32_t> max_priority = std::nullopt);
-  // The same for only the pods `filter` lets through. Pods in flight see the event all the same.
+  // The same, restricted to pods that `filter` accepts. Pods in flight see the event regardless.
   using PodFilter = std::function<bool(const QueuedPod&)>;
   void MoveIf(const Event& event, const api::Time& now, const PodFilter& filter);
-  // Tries `pod` again at once, wherever it waits (kForceActivate).
+  // Moves `pod` to the active queue from any other (kForceActivate).
   void Activate(PodId pod, const api::Time& now);
 
-  // --- Time
-  // Moves what has waited long enough. Call at NextWake or later.
+  // --- Time Moves pods whose wait is over. Call at NextWake or later.
   void Advance(const api::Time& now);
-  // When Advance has something to do next; nothing: no pod waits for time.
+  // When Advance has work next; empty: no pod waits for a time.
   std::optional<api::Time> NextWake() const;
-  // Is there a pod that Pop would give?
+  // Would Pop return a pod?
   bool CanPop() const;
 
   // --- What there is
   size_t Count(QueueName queue) const;
   size_t InFlightCount() const;
   size_t InFlightEvents() const;
-  // All pods in the queues and in flight, in no order, and where they are (as WhereIs says it).
+  // All pods in the queues and in flight, unordered, with their places (as in WhereIs).
   void ForEach(FunctionRef<void(const QueuedPod&, std::string_view)> fn) const;
   // The events that are kept for pods in flight, in order.
   void ForEachInFlightEvent(FunctionRef<void(const Event&)> fn) const;
-  // Where the pod is, in words, for invariants and dumps: "active", "backoff", "error-backoff",
+  // The name of the pod's place, for invariants and dumps: "active", "backoff", "error-backoff",
   // "unschedulable", "gated", "in-flight"; empty when nowhere.
   std::string_view WhereIs(PodId pod) const;
-  // When the wait of a pod in backoff ends; nothing: it is in none.
+  // When the backoff of a pod ends; empty: it is not in backoff.
   std::optional<api::Time> BackoffUntil(PodId pod) const;
 
  private:

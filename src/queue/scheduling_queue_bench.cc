@@ -11,7 +11,7 @@ constexpr ClusterEvent kNodeAdd{EventResource::kNode, kAdd};
 constexpr ClusterEvent kClassAdd{EventResource::kStorageClass, kAdd};
 constexpr ClusterEvent kClaimAdd{EventResource::kPersistentVolumeClaim, kAdd};
 
-// Ten priorities; kFit hears of nodes, kPorts of storage classes, nobody of claims.
+// Ten priorities; kFit registers for nodes, kPorts for storage classes, no plugin for claims.
 class BenchHost : public QueueHost {
  public:
   bool Less(const QueuedPod& a, const QueuedPod& b) const override {
@@ -78,7 +78,7 @@ void BM_MoveNobodyCares(benchmark::State& state, ClusterEvent what) {
 BENCHMARK_CAPTURE(BM_MoveNobodyCares, event_nobody_registered, kClaimAdd);
 BENCHMARK_CAPTURE(BM_MoveNobodyCares, event_of_another_plugin, kClassAdd);
 
-// All 100,000 are asked, none is helped.
+// The hint is called for all 100,000 and always returns Skip.
 void BM_MoveAllDecline(benchmark::State& state) {
   BenchHost host;
   host.helps = false;

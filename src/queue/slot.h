@@ -1,4 +1,4 @@
-// Slot: a pod of the scheduling queue, the place it is in, and the orders the places keep.
+// Slot: a pod of the scheduling queue, its place, and the orders of the places.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ enum class Place : uint8_t {
   kInFlight,
 };
 
-// As WhereIs says it.
+// The names that WhereIs returns.
 std::string_view WordOf(Place place);
 
 struct Slot {
   QueuedPod info;
   Place place = Place::kNowhere;
-  bool deleted = false;  // gone while it was in flight
-  uint64_t order = 0;    // of its coming to the place: who ties goes in this order
-  api::Time until;       // backoff: its end. Unschedulable: the tick that tries it unasked
+  bool deleted = false;  // deleted while in flight
+  uint64_t order = 0;    // order of arrival at the place; breaks ties
+  api::Time until;       // backoff: its end. Unschedulable: the tick of the retry without an event
 };
 
-using Slots = std::deque<Slot>;  // a slot stays where it is in memory
+using Slots = std::deque<Slot>;  // slots do not move in memory
 
-// Does `a` go before `b` in active? Who ties goes in the order of coming.
+// Does `a` come before `b` in active? Ties are broken by order of arrival.
 inline bool LessOrEarlier(const QueueHost& host, const Slot& a, const Slot& b) {
   return a.order < b.order ? !host.Less(b.info, a.info) : host.Less(a.info, b.info);
 }
@@ -46,11 +46,11 @@ struct ActiveOrder {
   }
 };
 
-// By when the wait ends.
+// Ordered by the end of the wait.
 struct BackoffOrder {
   const QueueHost* host;
   const Slots* slots;
-  bool by_less;  // who ends in the same window goes as in active
+  bool by_less;  // slots that end in the same window are ordered as in active
   bool operator()(uint32_t left, uint32_t right) const {
     const Slot& a = (*slots)[left];
     const Slot& b = (*slots)[right];

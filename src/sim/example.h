@@ -1,4 +1,4 @@
-// A made-up cluster to look at: nodes of several kinds and workloads of several shapes.
+// An example cluster: nodes of several kinds and workloads of several shapes.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Placement: schedules what is pending in a World, pod after pod, as kube-scheduler would with
-// nothing else going on.
+// Placement: schedules the pending pods of a World one after the other, as kube-scheduler would in
+// an otherwise idle cluster.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ struct PluginScore {
   int64_t weighted = 0;
 };
 
-// What became of one pod.
+// The outcome of one pod.
 struct PodOutcome {
   enum class Kind : uint8_t {
     kPlaced,
     kUnschedulable,
     kGated,
-    kPreempted,  // placed first, then deleted to make room for a later pod
+    kPreempted,  // placed first, then preempted by a later pod
     kError,
-    kForeign,  // another scheduler's: not looked at
+    kForeign,  // belongs to another scheduler: ignored
   };
 
   cluster::PodId pod = cluster::kNoPod;
@@ -41,8 +41,8 @@ struct PodOutcome {
   size_t evaluated_nodes = 0;
   size_t equal_nodes = 0;  // shared the highest total, the chosen one among them
   int64_t total = 0;
-  std::vector<PluginScore> scores;   // of the chosen node, when asked for
-  std::vector<std::string> victims;  // "namespace/name" of pods deleted to make room
+  std::vector<PluginScore> scores;   // of the chosen node, with keep_scores
+  std::vector<std::string> victims;  // "namespace/name" of preempted pods
 };
 
 struct PlacementOptions {

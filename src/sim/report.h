@@ -1,5 +1,4 @@
-// Report: what a placement did, as data that can be printed as JSON or YAML and that the table is
-// made from.
+// Report: the results of a placement, as data for JSON, YAML and table output.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +61,7 @@ struct Report {
   int64_t placed = 0;
   int64_t unschedulable = 0;
   int64_t gated = 0;
-  int64_t preempted = 0;  // placed, then deleted to make room for a later pod
+  int64_t preempted = 0;  // placed, then preempted by a later pod
   int64_t errors = 0;
   int64_t foreign = 0;  // pods of schedulers the configuration has no profile for
   std::vector<PodReport> pods;
@@ -72,14 +71,14 @@ struct Report {
   static const api::TypeInfo& Type();
 };
 
-// Sums over all nodes of one moment.
+// Sums over all nodes at one moment.
 struct Usage {
   struct Line {
     std::string resource;
     int64_t allocatable = 0;
     int64_t requested = 0;
   };
-  std::vector<Line> lines;  // cpu, memory, pods, then every scalar resource that some pod asks for
+  std::vector<Line> lines;  // cpu, memory, pods, then every scalar resource that some pod requests
 };
 Usage MeasureUsage(const cluster::Cluster& cluster);
 

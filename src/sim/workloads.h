@@ -10,8 +10,7 @@
 
 namespace berth::sim {
 
-// What a controller would create. Names are counted up instead of drawn at random, so runs can be
-// compared.
+// What a controller would create. Names are numbered instead of random, so runs can be compared.
 struct Expansion {
   std::vector<api::Pod> pods;
   std::vector<api::PersistentVolumeClaim>
@@ -22,12 +21,12 @@ struct Expansion {
 // Is `object` of a kind that creates pods?
 bool IsWorkload(const api::Object& object);
 
-// How many pods `object` asks for; 0 for DaemonSets, which the nodes decide, and for kinds that
-// create none.
+// How many pods `object` specifies; 0 for DaemonSets, where it depends on the nodes, and for kinds
+// that create none.
 int64_t ReplicasAsked(const api::Object& object);
 
-// All pods of `object`; `replicas`, if given, instead of the number it asks for. `nodes` are what a
-// DaemonSet runs on. Empty for kinds that create no pods, for suspended jobs and cron jobs.
+// All pods of `object`; `replicas`, if given, overrides that number. `nodes` are the candidates of
+// a DaemonSet. Empty for kinds that create no pods, for suspended jobs and cron jobs.
 Expansion Expand(const api::Object& object, const std::vector<api::Node>& nodes,
                  std::optional<int32_t> replicas = std::nullopt);
 

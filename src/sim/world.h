@@ -1,8 +1,8 @@
-// World: a cluster read from manifests, with the pods that wait to be scheduled.
+// World: a cluster read from manifests, with its pending pods.
 //
-// Objects come in any order and are taken in one by one, so a dump of any size needs the memory of
-// the compact cluster, not of its text. Objects written by hand get what the API server would have
-// added; workloads become pods.
+// Objects arrive in any order and are added one by one, so a dump of any size needs the memory of
+// the compact cluster, not of its text. Hand-written objects get what the API server would have
+// added; workloads are expanded into pods.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace berth::sim {
 
 class World {
  public:
-  // Takes in one object. An error names what is wrong with it.
+  // Adds one object. An error describes what is wrong with it.
   Result<void> Add(api::Object object);
 
-  // After the last object: admits what was written by hand, expands workloads, orders the queue.
+  // After the last object: admits hand-written objects, expands workloads, orders the queue.
   Result<void> Finish();
 
   cluster::Cluster& GetCluster() { return cluster_; }
@@ -36,10 +36,10 @@ class World {
   // "deployment/name"); null and a reason in `why` when there is none or more than one.
   const api::Object* FindWorkload(std::string_view name, std::string* why) const;
 
-  // One more pod made from `workload`, admitted and pending, but not in Pending().
+  // Creates one more pod of `workload`, admitted and pending, but not in Pending().
   Result<cluster::PodId> AddPodOf(const api::Object& workload, const std::string& name);
 
-  // What was read: kinds that were not used, how many of each.
+  // Kinds that were read but not used, with counts.
   const std::vector<std::pair<std::string, size_t>>& Ignored() const { return ignored_; }
 
  private:

@@ -1,4 +1,5 @@
-// Flags of a command line: --name VALUE, --name=VALUE, -x VALUE, switches, and what is left over.
+// Flags of a command line: --name VALUE, --name=VALUE, -x VALUE, switches, and positional
+// arguments.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace berth::term {
 class Flags {
  public:
   // `names` may give a short form too: "f,filename". `value` names the argument in the help (""
-  // makes it a switch). `apply` takes the text and may refuse it.
+  // makes it a switch). `apply` receives the value and may return an error.
   void Add(std::string_view names, std::string_view value, std::string_view help,
            std::function<Result<void>(const std::string&)> apply);
   void AddText(std::string_view names, std::string_view value, std::string_view help,
@@ -23,11 +24,11 @@ class Flags {
   void AddNumber(std::string_view names, std::string_view value, std::string_view help, int64_t low,
                  int64_t high, int64_t* out);
   void AddSwitch(std::string_view names, std::string_view help, bool* out);
-  // A text that must be one of `choices`.
+  // A value that must be one of `choices`.
   void AddChoice(std::string_view names, std::vector<std::string> choices, std::string_view help,
                  std::string* out);
 
-  // Arguments that are no flags go to `rest`. Errors say what to do.
+  // Arguments that are not flags go to `rest`. Errors suggest a fix.
   Result<void> Parse(const std::vector<std::string>& args, std::vector<std::string>* rest);
 
   // One line per flag.

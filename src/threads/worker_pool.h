@@ -1,8 +1,8 @@
 // WorkerPool: an Executor on threads, for wide scans of very large clusters.
 //
-// The calling thread takes parts itself and, when none is left, waits only for parts that a helper
-// has already claimed: a helper that has not woken up yet is never waited for, so a busy machine
-// costs no time slice.
+// The calling thread runs parts itself and, when none is left, waits only for parts that a helper
+// has already claimed. It never waits for a helper to wake up, so a busy machine costs no time
+// slice.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,8 @@ class WorkerPool final : public framework::Executor {
   void Run(size_t count, FunctionRef<void(size_t)> part) override;
 
  private:
-  // One call of Run. Helpers hold on to it through `users`, so it cannot go away under them.
+  // One call of Run. Helpers hold a reference through `users`, so it cannot be destroyed under
+  // them.
   struct Job {
     FunctionRef<void(size_t)>* part = nullptr;
     size_t count = 0;

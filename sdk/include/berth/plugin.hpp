@@ -12,11 +12,12 @@
 //   };
 //   BERTH_PLUGINS(Quiet)
 //
-// Which extension points a plugin serves is seen from what it overrides, in public. What a method
-// throws becomes an error of its answer; a constructor that throws refuses the configuration. A
-// plugin is one object per profile. Filter and Score may run on several threads at once; all other
-// methods run on one thread, never at the same time as those, one pod after the other: what
-// PreFilter stores in the object is there for Filter, Score, Reserve and Permit of the same pod.
+// A plugin serves the extension points whose methods it overrides; they must be public. An
+// exception from a method becomes an error status; an exception from the constructor rejects the
+// configuration. A plugin is one object per profile. Filter and Score may run on several threads at
+// once. All other methods run on one thread, never at the same time as those, one pod after the
+// other: what PreFilter stores in the object is valid for Filter, Score, Reserve and Permit of the
+// same pod.
 #pragma once
 
 #include <chrono>
@@ -51,9 +52,9 @@ class Status {
     return {BERTH_UNSCHEDULABLE, std::move(reason)};
   }
   static Status Unresolvable(std::string reason) { return {BERTH_UNRESOLVABLE, std::move(reason)}; }
-  // Something went wrong, which is not the pod's fault.
+  // An error that the pod did not cause.
   static Status Error(std::string reason) { return {BERTH_ERROR, std::move(reason)}; }
-  // From PreFilter: this pod does not concern Filter.
+  // From PreFilter: Filter is not called for this pod.
   static Status Skip() { return {BERTH_SKIP, ""}; }
 
   int32_t code() const { return code_; }
@@ -64,7 +65,7 @@ class Status {
   std::string reason_;
 };
 
-// What Permit answers.
+// The result of Permit.
 struct Permission {
   Status status;
   std::chrono::nanoseconds timeout{0};
@@ -78,7 +79,7 @@ struct Permission {
   }
 };
 
-// A pod, as long as the call it was given to. Amounts: cpu in thousandths, others in units.
+// A pod, valid during the call. Amounts: cpu in millicores, others in units.
 class Pod {
  public:
   Pod(const berth_host* host, const berth_pod* pod) : host_(host), pod_(pod) {}
@@ -103,7 +104,7 @@ class Pod {
   int64_t Request(std::string_view resource) const {
     return host_->pod_request(pod_, ToAbi(resource));
   }
-  // What scheduling reads of the pod, in the form of v1.Pod.
+  // Everything scheduling reads from the pod, as JSON of v1.Pod.
   std::string Json() const {
     std::string json;
     host_->pod_json(
@@ -123,7 +124,7 @@ struct Taint {
   std::string_view effect;
 };
 
-// A node, as long as the call it was given to.
+// A node, valid during the call.
 class Node {
  public:
   Node(const berth_host* host, const berth_node* node) : host_(host), node_(node) {}
@@ -184,7 +185,7 @@ struct NodeScore {
   int64_t score;
 };
 
-// What a plugin is made from.
+// The arguments of a plugin's constructor.
 struct Setup {
   const berth_host* host;
   berth_instance* instance;
@@ -204,21 +205,21 @@ class Plugin {
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 
-  // Once per pod and attempt, before the nodes are looked at.
+  // Once per attempt, before Filter.
   virtual Status PreFilter(const Pod&) { return {}; }
   // May the pod run on the node?
   virtual Status Filter(const Pod&, const Node&) { return {}; }
-  // 0..100, unless NormalizeScore is overridden: it turns any numbers into 0..100.
+  // 0..100, unless NormalizeScore is overridden, which maps any numbers to 0..100.
   virtual int64_t Score(const Pod&, const Node&) { return 0; }
   virtual void NormalizeScore(const Pod&, std::vector<NodeScore>&) {}
-  // The node was chosen, and the pod counts as being there. Unreserve takes it back, also when
-  // Reserve was never called for the pod.
+  // The node was chosen, and the pod is assumed there. Unreserve reverts this; it may be called for
+  // a pod without Reserve.
   virtual Status Reserve(const Pod&, const Node&) { return {}; }
   virtual void Unreserve(const Pod&, const Node&) {}
   // May the pod be bound? Permission(), a rejection, or Wait: then Allow or Reject, from any method
   // that is not Filter or Score, decides.
   virtual Permission Permit(const Pod&, const Node&) { return {}; }
-  // The last look before the binding is written.
+  // The last check before the binding is written.
   virtual Status PreBind(const Pod&, const Node&) { return {}; }
   virtual void PostBind(const Pod&, const Node&) {}
   // Which events may help a pod that this plugin rejected. Not overridden: all.
@@ -239,7 +240,7 @@ class Plugin {
   std::vector<berth_event> events_;
 };
 
-// The C functions of plugin class T.
+// The C functions for plugin class T.
 template <class T>
 struct Bridge {
   static const berth_host* HostOf(void* self) {
@@ -251,7 +252,7 @@ struct Bridge {
     return status.code();
   }
 
-  // Runs `call`, which gives a Status. Nothing that is thrown leaves.
+  // Runs `call`, which returns a Status. Exceptions do not escape.
   template <class Call>
   static int32_t Guard(const berth_host* host, berth_answer* answer, Call&& call) {
     try {
@@ -289,7 +290,7 @@ struct Bridge {
   static void Destroy(void* self) {
     try {
       delete static_cast<T*>(self);
-    } catch (...) {  // a destructor that throws has nobody to tell
+    } catch (...) {  // nobody handles an exception from a destructor
     }
   }
   static size_t Events(void* self, const berth_event** events) {
@@ -362,7 +363,7 @@ struct Bridge {
               [&] { static_cast<T*>(self)->PostBind(Pod(host, pod), Node(host, node)); });
   }
 
-  // Is the method of T (or of a class between) another than Plugin's?
+  // Does T (or a class between) override the method of Plugin?
   template <class Own, class Base>
   static constexpr bool Overrides(Own, Base) {
     return !std::is_same_v<Own, Base>;

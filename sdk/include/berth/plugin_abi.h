@@ -2,19 +2,19 @@
  *
  * Plain C: no type of any C++ library crosses it, so that a plugin may be built with another
  * compiler, another standard library or another language than berth. C++ plugins include
- * berth/plugin.hpp, which is written on top of this, and need not look here.
+ * berth/plugin.hpp, which wraps this interface.
  *
  * A plugin library exports two functions:
  *
  *     uint32_t berth_plugin_abi_version(void);                   returns BERTH_PLUGIN_ABI_VERSION
- *     const struct berth_plugin* berth_plugin_at(size_t index);  null behind the last
+ *     const struct berth_plugin* berth_plugin_at(size_t index);  null after the last
  *
- * What holds for all of it:
- *   - Strings are UTF-8, counted, not terminated. Those that berth gives hold as long as the call
- *     they were given in. Those that the plugin gives are copied at once.
+ * Rules for all of it:
+ *   - Strings are UTF-8, counted, not terminated. Strings from berth are valid during the
+ *     call. Strings from the plugin are copied at once.
  *   - Nothing is thrown or jumped across the boundary, in either direction.
- *   - Structs begin with their size. Fields are only ever added at the end; a reader looks at
- * `size` before it looks at a field that was added. The version changes when that is not enough.
+ *   - Structs begin with their size. Fields are only added at the end; a reader checks
+ *     `size` before it reads an added field. Other changes increase the version.
  *   - Threads: `filter` and `score` of one instance may be called from several threads at once, for
  *     different nodes. Everything else is called from one thread, never during those.
  */
@@ -35,15 +35,15 @@ struct berth_string {
   size_t size;
 };
 
-/* What a plugin answers. Anything else is taken for BERTH_ERROR. */
+/* What a plugin returns. Any other value counts as BERTH_ERROR. */
 enum berth_code {
   BERTH_SUCCESS = 0,
-  BERTH_ERROR = 1,         /* something went wrong: the pod is tried again after a backoff */
+  BERTH_ERROR = 1,         /* an error: the pod is retried after a backoff */
   BERTH_UNSCHEDULABLE = 2, /* not now; removing pods may help */
   BERTH_UNRESOLVABLE = 3,  /* not now; removing pods cannot help */
   BERTH_WAIT = 4,          /* permit only */
-  BERTH_SKIP = 5,          /* pre_filter only: filter need not be called for this pod */
-  BERTH_PENDING = 6        /* filter, reserve and permit: waiting for something outside */
+  BERTH_SKIP = 5,          /* pre_filter only: filter is not called for this pod */
+  BERTH_PENDING = 6        /* filter, reserve and permit: waiting for an external condition */
 };
 
 /* The extension points a plugin serves; bits combine. */
@@ -88,15 +88,15 @@ struct berth_event {
 
 struct berth_pod;      /* a pod that is being scheduled, or is on a node */
 struct berth_node;     /* a node */
-struct berth_answer;   /* where the reason of an answer goes */
+struct berth_answer;   /* receives the reason of a result */
 struct berth_instance; /* one plugin in one profile, as berth knows it */
 
 typedef void (*berth_take_text)(void* to, struct berth_string text);
 /* Returns 0 to stop. */
 typedef int (*berth_take_pod)(void* to, const struct berth_pod* pod);
 
-/* What berth offers. Valid as long as the process lives. Functions that return int return 1 for
- * found, 0 for not found. Amounts: cpu in thousandths, everything else in units (bytes). */
+/* What berth offers. Valid for the life of the process. Functions that return int return 1 for
+ * found, 0 for not found. Amounts: cpu in millicores, everything else in units (bytes). */
 struct berth_host {
   uint32_t size;
   uint32_t abi_version;
@@ -110,7 +110,7 @@ struct berth_host {
   int (*pod_label_at)(const struct berth_pod*, size_t index, struct berth_string* key,
                       struct berth_string* value);
   int64_t (*pod_request)(const struct berth_pod*, struct berth_string resource);
-  /* What scheduling reads of the pod, as JSON in the form of v1.Pod. Costs time. */
+  /* Everything scheduling reads from the pod, as JSON of v1.Pod. Slow. */
   void (*pod_json)(const struct berth_pod*, berth_take_text take, void* to);
 
   struct berth_string (*node_name)(const struct berth_node*);
@@ -127,11 +127,11 @@ struct berth_host {
                        struct berth_string* value, struct berth_string* effect);
   void (*node_each_pod)(const struct berth_node*, berth_take_pod take, void* to);
 
-  /* The reason that goes with an answer: shown to users. The last one counts. */
+  /* The reason of a result, shown to users. The last one counts. */
   void (*set_reason)(struct berth_answer*, struct berth_string reason);
   /* A line in berth's log. */
   void (*log)(struct berth_instance*, struct berth_string message);
-  /* Decides about a pod that `permit` answered BERTH_WAIT for. Carried out soon after the call of
+  /* Decides about a pod for which `permit` returned BERTH_WAIT. Carried out soon after the call of
    * the plugin that is under way; ignored when the pod does not wait any more. */
   void (*allow_waiting)(struct berth_instance*, struct berth_string pod_uid);
   void (*reject_waiting)(struct berth_instance*, struct berth_string pod_uid,
@@ -143,7 +143,7 @@ struct berth_node_score {
   int64_t score;
 };
 
-/* What a library says of one of its plugins. Valid as long as the process lives. `self` is what
+/* The description of one plugin of a library. Valid for the life of the process. `self` is what
  * `create` returned. Functions of points that are not in `points` may be null. */
 struct berth_plugin {
   uint32_t size;
@@ -155,7 +155,7 @@ struct berth_plugin {
   void* (*create)(const struct berth_host* host, struct berth_instance* instance,
                   struct berth_string args, struct berth_answer* answer);
   void (*destroy)(void* self);
-  /* Which events may help a pod that this plugin rejected. Null: any. Returns how many. */
+  /* The events that may help a pod that this plugin rejected. Null: any. Returns their number. */
   size_t (*events)(void* self, const struct berth_event** events);
 
   int32_t (*pre_filter)(void* self, const struct berth_pod*, struct berth_answer*);
@@ -168,7 +168,7 @@ struct berth_plugin {
                        size_t count, struct berth_answer*);
   int32_t (*reserve)(void* self, const struct berth_pod*, const struct berth_node*,
                      struct berth_answer*);
-  /* Also called when `reserve` of this or another plugin failed: it copes with what it has not. */
+  /* Also called when `reserve` of this or another plugin failed, possibly without a reservation. */
   void (*unreserve)(void* self, const struct berth_pod*, const struct berth_node*);
   /* With BERTH_WAIT: for at most `timeout_ns`, 15 minutes at most. */
   int32_t (*permit)(void* self, const struct berth_pod*, const struct berth_node*,

@@ -38,8 +38,8 @@ void SetPodSpecDefaults(PodSpec& spec);
 // belong to.
 void MergeLabelKeys(Pod& pod);
 
-// Tolerations for not-ready and unreachable nodes (300 s), unless the pod says something about
-// these taints.
+// Tolerations for not-ready and unreachable nodes (300 s), unless the pod has tolerations for these
+// taints.
 void AddDefaultTolerations(Pod& pod);
 
 // What admission knows of the cluster.

@@ -116,8 +116,7 @@ size_t RunLength(FieldReader reader) {
   return length;
 }
 
-// Gives an empty list or map the room that its entries need. Every entry fills it, so that no entry
-// is counted twice.
+// Reserves the capacity of an empty list or map. Once it has entries it is not counted again.
 void MakeRoom(const TypeInfo& type, void* value, const FieldReader& reader) {
   if (type.kind == Kind::kMap) {
     if (type.map->size(value) == 0) type.map->reserve(value, RunLength(reader));

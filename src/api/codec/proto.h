@@ -50,8 +50,8 @@ struct Envelope {
 };
 
 Result<Envelope> UnwrapEnvelope(std::string_view bytes);
-// About how long an object in its envelope is, going by its first bytes; 0: they do not tell. A
-// stream need not be as long as it says.
+// The approximate length of an object in its envelope, from its first bytes; 0: unknown. A hint
+// only: a stream may be shorter.
 size_t EnvelopeSize(std::string_view first_bytes);
 std::string WrapEnvelope(std::string_view api_version, std::string_view kind, std::string_view raw);
 

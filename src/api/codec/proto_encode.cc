@@ -163,7 +163,7 @@ void Encoder::Value(pbf_writer& writer, uint32_t tag, const TypeInfo& type, cons
 }  // namespace
 
 void EncodeProto(const TypeInfo& type, const void* value, std::string& out) {
-  // What an Event takes: small objects are written without asking for more room on the way.
+  // The size of an Event: small objects are written without reallocation.
   constexpr size_t kRoom = 512;
   if (out.empty()) out.reserve(kRoom);
   pbf_writer writer(out);

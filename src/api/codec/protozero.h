@@ -1,8 +1,8 @@
-// protozero, made safe for bytes from outside. Include this header, never protozero's own.
+// protozero, made safe for untrusted bytes. Include this header, never protozero's own.
 //
 // protozero checks wire types with assert only: in a release build a field with the wrong wire type
-// would be read unchecked. Here every such check throws WireTypeError, in all builds. Nothing that
-// protozero throws may leave a function of this room: callers catch std::exception and return an
+// would be read unchecked. Here every such check throws WireTypeError, in all builds. No exception
+// of protozero may leave a function of this module: callers catch std::exception and return an
 // Error.
 #pragma once
 

@@ -1,6 +1,6 @@
 // YAML to JSON as Kubernetes does it (sigs.k8s.io/yaml over go-yaml v2): YAML 1.1 scalars (yes,
-// 0644, 1_000, ~), merge keys, aliases, keys that are no strings, and the words and line numbers of
-// its errors.
+// 0644, 1_000, ~), merge keys, aliases, keys that are not strings, and the messages and line
+// numbers of its errors.
 //
 // The JSON is what Go's encoding/json writes for the decoded map: keys sorted, the last of equal
 // keys, integers up to 64 bits exact. Time is linear in the text; memory is about the JSON text,

@@ -1,4 +1,4 @@
-// Error texts the two YAML decoders share.
+// Error messages shared by the two YAML decoders.
 #pragma once
 
 #include <fmt/format.h>

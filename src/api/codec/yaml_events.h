@@ -1,4 +1,4 @@
-// libyaml's event stream with go-yaml's error texts.
+// libyaml's event stream with go-yaml's error messages.
 #pragma once
 
 #include <yaml.h>

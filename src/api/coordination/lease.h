@@ -1,4 +1,4 @@
-// Lease: who leads.
+// Lease: the lock of leader election.
 #pragma once
 
 #include <cstdint>

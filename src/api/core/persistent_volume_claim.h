@@ -16,7 +16,7 @@
 
 namespace berth::api {
 
-// What storage is asked for; volumeName is set once bound.
+// The requested storage; volumeName is set once bound.
 struct PersistentVolumeClaimSpec {
   std::vector<std::string> access_modes;
   Box<LabelSelector> selector;

@@ -55,7 +55,7 @@ struct PodResourceClaim {
   static const TypeInfo& Type();
 };
 
-// What the pod asks for and where it may run.
+// The pod's requests and placement constraints.
 struct PodSpec {
   std::vector<Volume> volumes;
   std::vector<Container> init_containers;

@@ -18,7 +18,7 @@ struct ContainerResourceClaim {
   static const TypeInfo& Type();
 };
 
-// What a container or a whole pod asks for (requests) and may use at most (limits).
+// Requests and limits of a container or a whole pod.
 struct ResourceRequirements {
   ResourceList limits;
   ResourceList requests;
@@ -28,7 +28,7 @@ struct ResourceRequirements {
   static const TypeInfo& Type();
 };
 
-// The size a volume claim asks for.
+// The requested size of a volume claim.
 struct VolumeResourceRequirements {
   ResourceList limits;
   ResourceList requests;

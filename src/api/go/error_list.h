@@ -1,4 +1,4 @@
-// Several errors as one text, and the words for a field that is wrong, as Kubernetes prints them.
+// Several errors as one message, and messages about invalid fields, as Kubernetes prints them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace berth::api {
 
-// One error: itself. Several: "[a, b]", each text once.
+// One error: itself. Several: "[a, b]", each message once.
 std::string JoinErrors(const std::vector<std::string>& errors);
 
 // `PATH: Invalid value: VALUE: DETAIL`; an empty path prints as <nil>. VALUE is a quoted string or

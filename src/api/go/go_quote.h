@@ -1,4 +1,4 @@
-// The quoting used in the error words of Go's time package: quotes and backslashes are escaped,
+// The quoting used in error messages of Go's time package: quotes and backslashes are escaped,
 // control characters and everything beyond ASCII appear as \xNN.
 #pragma once
 

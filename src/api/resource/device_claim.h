@@ -1,4 +1,4 @@
-// What a claim or a device class says about devices: requests, selectors, constraints,
+// What a claim or a device class specifies about devices: requests, selectors, constraints,
 // configuration.
 #pragma once
 
@@ -124,7 +124,7 @@ struct DeviceClassConfiguration {
   static const TypeInfo& Type();
 };
 
-// Everything a claim asks for.
+// All requests of a claim.
 struct DeviceClaim {
   std::vector<DeviceRequest> requests;
   std::vector<DeviceConstraint> constraints;

@@ -16,7 +16,7 @@
 
 namespace berth::api {
 
-// What is asked for.
+// The request.
 struct ResourceClaimSpec {
   DeviceClaim devices;
 

@@ -44,7 +44,7 @@ class NodeTerm {
 
   const std::vector<std::string>& Errors() const { return errors_; }
   const std::vector<Requirement>& Labels() const { return labels_; }
-  // Not looked at for a node without a name.
+  // Ignored for a node without a name.
   const std::vector<FieldRequirement>& Fields() const { return fields_; }
 
  private:
@@ -69,7 +69,7 @@ class NodeSelectorMatcher {
 
   // Without empty terms.
   const std::vector<NodeTerm>& Terms() const { return terms_; }
-  // All errors as one text, empty if there are none.
+  // All errors as one message, empty if there are none.
   std::string Errors() const;
 
  private:

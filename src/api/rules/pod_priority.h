@@ -18,7 +18,7 @@ inline bool MoreImportantPod(const Pod& a, const Pod& b, const Time& now) {
   return a.status.start_time.value_or(now) < b.status.start_time.value_or(now);
 }
 
-// PrioritySort's order of the scheduling queue: higher priority first, then who has waited longer.
+// PrioritySort's order of the scheduling queue: higher priority first, then longer waiting time.
 inline bool QueueLess(int32_t a_priority, const Instant& a_since, int32_t b_priority,
                       const Instant& b_since) {
   return a_priority != b_priority ? a_priority > b_priority : a_since < b_since;

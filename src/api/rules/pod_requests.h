@@ -1,5 +1,5 @@
-// What a pod asks for: its containers, init containers, sidecars, overhead and pod-level resources
-// put together.
+// The requests of a pod: its containers, init containers, sidecars, overhead and pod-level
+// resources put together.
 //
 // PodResources::Of() gives a consumer the plain integers for each use. PodRequests() and
 // PodLimits() give the amounts themselves, for what is printed.
@@ -16,7 +16,7 @@
 
 namespace berth::api {
 
-// A container that asks for no cpu or memory counts with this much where zero would attract pods.
+// A container without cpu or memory requests counts as this much where zero would attract pods.
 inline constexpr int64_t kDefaultMilliCpu = 100;
 inline constexpr int64_t kDefaultMemory = 200 * 1024 * 1024;
 
@@ -53,7 +53,7 @@ struct PodResources {
   // What the pod occupies on its node, resizes included; also what NodeResourcesBalancedAllocation
   // scores.
   ResourceAmounts node;
-  // The same with defaults for containers that ask for nothing.
+  // The same with defaults for containers without requests.
   int64_t nonzero_milli_cpu = 0;
   int64_t nonzero_memory = 0;
   // What NodeResourcesFit scores: defaults applied, pod-level resources and resizes not seen

@@ -13,7 +13,7 @@ bool IsQualifiedName(std::string_view text);
 // Empty, or of the form of the name above.
 bool IsLabelValue(std::string_view text);
 
-// What is wrong, in Kubernetes' words. Empty if nothing is.
+// Kubernetes' error messages. Empty if the value is valid.
 std::vector<std::string> QualifiedNameErrors(std::string_view text);
 std::vector<std::string> LabelValueErrors(std::string_view text);
 

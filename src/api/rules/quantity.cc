@@ -382,7 +382,7 @@ Result<Quantity> Quantity::ParseBig(const Scan& scan, Format format, int base, i
   }
 
   if (!amount.unscaled.is_zero()) {
-    // Whoever asks for some gets some: up to the next nano.
+    // Non-zero amounts are rounded up to the next nano, never to zero.
     if (amount.scale >= kNano) {
       if (Digits(amount.unscaled) + int64_t{amount.scale} - kNano > kMaxDigits) {
         return Fail(std::string(kErrNumeric));

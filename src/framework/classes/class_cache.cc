@@ -13,14 +13,15 @@ constexpr uint32_t kOnNodeItself = kOnNodeObject | kOnNodePods;
 constexpr uint32_t kOnClaims = kOnVolumes | kOnDevices;
 constexpr size_t kWordBits = NodeSet::kWordBits;
 
-// With more cells than one in so many rows, looking at all rows is as fast.
+// With more cells than one in this many rows, a scan of all rows is as fast.
 constexpr size_t kRowsPerCell = 16;
 constexpr size_t kFewCells = 64;
 // Looking at a single row costs as much as at this many in a scan.
 constexpr size_t kScanAdvantage = 32;
 constexpr size_t kFewRows = 16;
 
-// Nodes with nominated pods that are asked one by one; with more, all nodes are looked at.
+// Limit of nodes with nominated pods that are evaluated one by one; with more, all nodes are
+// scanned.
 constexpr size_t kFewNominations = 64;
 // Answers of a class after which its memory is looked at again.
 constexpr uint32_t kWeighEvery = 1024;
@@ -50,7 +51,7 @@ ClassCache::ClassCache(const Profile& profile, size_t memory_bytes)
 
 // --- Which plugins concern the pod, and how
 
-// Those that look at nodes or at their number are asked later, about cells.
+// Plugins that read nodes or their number are called later, per cell.
 bool ClassCache::AskPreScores(Cycle& cycle) {
   skipped_ = cycle.pre_scores_skipped();
   pre_scored_.clear();
@@ -69,7 +70,7 @@ bool ClassCache::AskPreScores(Cycle& cycle) {
   return true;
 }
 
-// Which plugins have something to say is mostly as it was for the last pod.
+// Mostly the same plugins concern the pod as concerned the last one.
 bool ClassCache::SortPlugins(Cycle& cycle) {
   if (cycle.filters_skipped() == sorted_filters_ && skipped_ == sorted_scores_) return sorted_well_;
   sorted_filters_ = cycle.filters_skipped();
@@ -128,7 +129,7 @@ bool ClassCache::SortScores() {
     const auto& [plugin, index, weight] = profile_.score[i];
     const Role& role = roles_[index];
     if (skipped_[index] != 0) continue;
-    // What claims mean to a score is not asked for.
+    // Scores do not define the meaning of claims.
     if (role.unknown || role.claims != nullptr) return false;
     if (role.by_domain) {
       domain_scores_.push_back(i);
@@ -139,7 +140,7 @@ bool ClassCache::SortScores() {
   return true;
 }
 
-// Everything that what is kept about a node depends on, besides the node.
+// Inputs of a cached verdict other than the node itself.
 bool ClassCache::CollectPremises(Cycle& cycle) {
   premises_.resize(sorted_premises_);
   const CycleContext& c = cycle.context();
@@ -509,9 +510,9 @@ bool ClassCache::KeepVerdicts(Cycle& cycle, Entry& entry) {
 
 // Gives the cycle the verdict on every node that a scan would give.
 bool ClassCache::TellVerdicts(Cycle& cycle, Entry& entry) {
-  // Else a scan might hear of domains before it asks the node itself.
+  // Otherwise a scan might reject a node by its domain before it evaluates the node itself.
   if (!domains_last_) return false;
-  // Their words may belong to a cycle.
+  // Their reasons may belong to a cycle.
   for (const auto& served : local_filters_) {
     if (roles_[served.index].aware != nullptr) return false;
   }

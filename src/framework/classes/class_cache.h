@@ -1,15 +1,15 @@
-// ClassCache: decides about a pod from what earlier pods like it found, when that is exact.
+// ClassCache: decides about a pod from cached results of earlier equal pods, where that is exact.
 //
-// Per class a PodClass holds what is known of every node. A cluster notes the rows that change
-// (Cluster::Changes); before a class is asked it looks at those rows again, and only at those. What
-// plugins declare (Plugin::DependsOn, ClassAwarePlugin) says which answers a row keeps and which
-// are asked anew for every pod, once per cell of nodes that are alike. Nodes with pods nominated to
-// them are asked one by one. Where a plugin that concerns the pod declares too much there is no
-// answer here, and the caller looks at all nodes.
+// Per class a PodClass holds the results for every node. The cluster logs the rows that change
+// (Cluster::Changes); before a class is used, those rows and no others are evaluated again. Plugin
+// declarations (Plugin::DependsOn, ClassAwarePlugin) decide which results are cached per row and
+// which are computed for every pod, once per cell of equal nodes. Nodes with nominated pods are
+// evaluated one by one. If a plugin that concerns the pod depends on more than can be tracked,
+// there is no result, and the caller scans all nodes.
 //
-// Pods are of one class when they are of one kind (PodShape::kind), when their claims mean the same
-// to the plugins (ClaimAwarePlugin) and when their labels do (LabelAwarePlugin).
-// So pods with a claim or a label of their own each, as those of a StatefulSet, share one.
+// Pods belong to one class if they are of one kind (PodShape::kind) and their claims
+// (ClaimAwarePlugin) and labels (LabelAwarePlugin) mean the same to the plugins. So pods with
+// individual claims or labels, such as those of a StatefulSet, share one.
 //
 // With or without it, decisions are the same: the same feasible nodes, the same totals, and so the
 // same choice; where nothing fits, the same verdict on every node.
@@ -38,7 +38,7 @@ namespace berth::framework {
 
 class Cycle;
 
-// As the scan of all nodes would find it.
+// Equal to the result of a scan of all nodes.
 struct ClassAnswer {
   size_t feasible_count = 0;  // none: the cycle has a verdict on every node
   size_t best_count = 0;      // nodes that share the highest total
@@ -48,17 +48,17 @@ struct ClassAnswer {
 
 class ClassCache {
  public:
-  // What all classes may hold together; the one that was not asked for longest goes first.
+  // Memory limit of all classes together; the least recently used is evicted first.
   static constexpr size_t kDefaultMemory = size_t{512} << 20;
 
   explicit ClassCache(const Profile& profile, size_t memory_bytes = kDefaultMemory);
 
-  // The answer for the cycle's pod, after RunPreFilter succeeded. Absent: look at all nodes.
-  // `cluster` is the cycle's, and as before when it returns.
+  // The result for the cycle's pod, after RunPreFilter succeeded. Absent: scan all nodes. `cluster`
+  // is the cycle's, and unchanged when it returns.
   std::optional<ClassAnswer> Find(Cycle& cycle, cluster::Cluster& cluster);
   // The rank-th of the best nodes in row order. REQUIRES: Find has just answered, and some fit.
   NodeIndex Pick(size_t rank);
-  // All feasible nodes and all best ones, at the price of a look at every row. REQUIRES: Find has
+  // All feasible nodes and all best ones, at the cost of a scan of the rows. REQUIRES: Find has
   // just answered.
   void List(NodeSet* feasible, NodeSet* best);
   // The distinct verdicts and how many nodes have each. REQUIRES: Find has just answered, and none
@@ -67,13 +67,13 @@ class ClassCache {
   // The same by node. REQUIRES: as above.
   void WriteVerdicts(VerdictTable* table) const;
 
-  // For tests: make a class for every pod that may have one, whether it pays or not.
+  // For tests: build a class for every pod that may have one, regardless of cost.
   void set_eager(bool eager) { eager_ = eager; }
 
   struct Statistics {
     uint64_t answers = 0;
-    uint64_t builds = 0;  // of a class, by looking at all nodes
-    uint64_t rows = 0;    // looked at again one by one
+    uint64_t builds = 0;  // of a class, by a scan of all nodes
+    uint64_t rows = 0;    // evaluated again one by one
     uint64_t evictions = 0;
   };
   const Statistics& statistics() const { return statistics_; }
@@ -85,20 +85,20 @@ class ClassCache {
     const ClassAwarePlugin* aware = nullptr;
     const ClaimAwarePlugin* claims = nullptr;
     const LabelAwarePlugin* labels = nullptr;
-    bool by_domain = false;  // asked per cell, for every pod
-    bool unknown = false;    // declares more than can be followed
+    bool by_domain = false;  // evaluated per cell, for every pod
+    bool unknown = false;    // depends on more than can be tracked
   };
-  // The longest that a class is put off, in pods.
+  // The longest postponement of a class, in pods.
   static constexpr uint32_t kLongestWait = 1024;
   using Numbers = std::vector<int64_t>;
-  // What is known of the pods of one class.
+  // The cached results of one class.
   struct Entry {
     uint64_t serial = 0;  // never reused. 0: the entry is free
     Numbers key;
     uint64_t shape = 0;  // serial of the shape of its last pod
     uint64_t last_use = 0;
     uint32_t answers = 0;  // since the class was made
-    uint32_t wait = 0;     // pods that are decided without before a class is made
+    uint32_t wait = 0;     // pods to decide by scanning before a class is built
     uint32_t waited = 0;
     size_t held_at = 0;  // in held_, with a class
     size_t bytes = 0;
@@ -106,16 +106,16 @@ class ClassCache {
     std::vector<uint64_t> positions;  // in those of plugins
     Numbers premises;
     std::unique_ptr<PodClass> nodes;
-    std::unique_ptr<ClassVerdicts> verdicts;  // null: not kept so far
+    std::unique_ptr<ClassVerdicts> verdicts;  // null: not cached yet
 
     size_t MemoryBytes() const {
       return nodes->MemoryBytes() + (verdicts ? verdicts->MemoryBytes() : 0);
     }
   };
-  // What is remembered of a shape: the entry that its last pod used.
+  // The entry that the last pod of a shape used.
   struct Shape {
     uint64_t serial = 0;
-    Entry* entry = nullptr;  // null: none so far
+    Entry* entry = nullptr;  // null: none yet
     uint64_t entry_serial = 0;
   };
   using Key = std::span<const int64_t>;
@@ -128,7 +128,7 @@ class ClassCache {
     }
   };
 
-  // Each false: this pod is not for us.
+  // Each returns false if the pod cannot use a class.
   bool AskPreScores(Cycle& cycle);
   bool SortPlugins(Cycle& cycle);
   bool SortFilters(Cycle& cycle);
@@ -153,7 +153,7 @@ class ClassCache {
 
   static bool HasClaims(const cluster::PodShape& shape);
   Shape& ShapeOf(const cluster::PodShape& shape);
-  // Says what the pod's claims mean. False: they are like no other pod's.
+  // Appends the meaning of the pod's claims. False: they cannot be compared with other pods'.
   bool BeginKey(Cycle& cycle);
   void FinishKey(Cycle& cycle);
   // The entry of the last pod of this shape, if there is one.
@@ -174,7 +174,7 @@ class ClassCache {
   std::vector<Served<const ClassAwarePlugin>> aware_;
   const cluster::Cluster* cluster_ = nullptr;
   bool eager_ = false;
-  bool reads_labels_ = false;  // some plugin does, without telling what they mean
+  bool reads_labels_ = false;  // some plugin reads labels without being label-aware
 
   std::deque<Entry> entries_;  // a deque: entries never move
   std::vector<Entry*> free_;
@@ -186,11 +186,11 @@ class ClassCache {
   uint64_t clock_ = 0;
   Statistics statistics_;
 
-  // Which plugins concern the pod of the last Find, and what of it was sorted already.
+  // Classification of the plugins that concern the pod of the last Find.
   std::vector<uint8_t> sorted_filters_;  // those skipped, by plugin position
   std::vector<uint8_t> sorted_scores_;
   bool sorted_well_ = false;
-  size_t sorted_premises_ = 0;  // how many of the premises say how they are sorted
+  size_t sorted_premises_ = 0;  // how many of the premises encode the classification
   std::vector<Served<FilterPlugin>> local_filters_;
   std::vector<Served<FilterPlugin>> domain_filters_;
   std::vector<size_t> local_scores_;       // positions in profile_.score
@@ -211,10 +211,10 @@ class ClassCache {
   std::vector<AlikeNodes> alike_;       // the same
   std::vector<int64_t> offsets_;        // the same: what normalised scores add
   std::vector<RowSets::Id> best_;
-  uint64_t rows_asked_ = 0;  // by filters and scores of nodes themselves
+  uint64_t rows_asked_ = 0;  // evaluated by node-local filters and scores
 
   // Scratch.
-  std::vector<uint8_t> skipped_;     // PreScore said Skip, by plugin position
+  std::vector<uint8_t> skipped_;     // PreScore returned Skip, by plugin position
   std::vector<uint8_t> pre_scored_;  // plugins whose PreScore succeeded
   std::vector<NodeIndex> again_;
   std::vector<int64_t> traits_;

@@ -9,8 +9,8 @@ namespace {
 
 // A class is made for its second pod: making one costs more than deciding without.
 constexpr uint32_t kFirstWait = 1;
-// A class that has to be made anew before it gave this many answers was not worth it; the next one
-// is put off twice as long.
+// A class that has to be rebuilt before it gave this many results was not worth it; the next one is
+// put off twice as long.
 constexpr uint32_t kWorthAnswers = 8;
 // Classes that are remembered, made or not; half of them go when there are more.
 constexpr size_t kMaxEntries = 65536;
@@ -48,7 +48,7 @@ bool ClassCache::BeginKey(Cycle& cycle) {
 }
 
 // What the pod's labels mean. Which plugins concern a pod is decided by its kind, its claims and
-// its labels, so that need not be said.
+// its labels, so the key need not contain it.
 void ClassCache::FinishKey(Cycle& cycle) {
   const CycleContext& c = cycle.context();
   key_.push_back(-1);
@@ -146,7 +146,7 @@ void ClassCache::Drop(Entry& entry) {
   held_.pop_back();
 }
 
-// Its class is not good any more: how long to wait until the next one is made.
+// The class is stale: computes how long to postpone the next one.
 void ClassCache::PutOff(Entry& entry) {
   entry.wait = entry.answers >= kWorthAnswers
                    ? 0

@@ -1,8 +1,8 @@
-// ClassVerdicts: why the nodes that do not suit the pods of one shape do not, and how many there
-// are of each kind, so that a pod that fits nowhere is told without looking at them again.
+// ClassVerdicts: cached verdicts of the nodes that reject the pods of a class, with counts, so that
+// a pod that fits nowhere is diagnosed without evaluating them again.
 //
 // Kept from the first pod of the shape that fits nowhere. Only verdicts that depend on the node
-// alone are here; those of topology domains are given anew for every pod.
+// alone are cached; those of topology domains are computed for every pod.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace berth::framework {
 
-// Nodes refused alike.
+// Nodes with equal verdicts.
 struct VerdictCount {
   Verdict verdict;
   size_t nodes = 0;
@@ -53,14 +53,14 @@ class ClassVerdicts {
   void Grow(size_t rows) {
     if (by_row_.size() < rows) by_row_.resize(rows);
   }
-  // The node is refused.
+  // The node is rejected.
   void Put(cluster::NodeIndex row, const Verdict& verdict) {
     if (by_row_[row] == verdict) return;
     Remove(row);
     by_row_[row] = verdict;
     counts_.Add(verdict, 1);
   }
-  // It suits, or is gone.
+  // The node fits, or is gone.
   void Remove(cluster::NodeIndex row) {
     if (!Has(row)) return;
     counts_.Take(by_row_[row]);
@@ -68,7 +68,7 @@ class ClassVerdicts {
   }
 
   bool Has(cluster::NodeIndex row) const { return by_row_[row].code != Code::kSuccess; }
-  // Rows without one have the code Success.
+  // Rows without a verdict have the code Success.
   std::span<const Verdict> ByRow() const { return by_row_; }
   const VerdictCounts& Counts() const { return counts_; }
   size_t MemoryBytes() const { return by_row_.capacity() * sizeof(Verdict); }

@@ -1,12 +1,12 @@
-// PodClass: what is known about every node for the pods of one shape, arranged so that the best
-// nodes are found without looking at the others.
+// PodClass: results about every node for the pods of one class, organized so that the best nodes
+// are found without visiting the others.
 //
 // A node that fits has a local score: the weighted sum of the scores that depend on the node alone
 // and need no comparison with other nodes. Everything else that decides its total (raw scores that
-// are normalised, the topology domains it is in) is its traits. Nodes with equal traits are a cell;
-// whatever happens elsewhere moves the totals of a cell's nodes alike, so only those with the
-// highest local score of their cell can be the best. Rows of a cell with equal local scores are a
-// set that knows its n-th row.
+// are normalised, the topology domains it is in) is its traits. Nodes with equal traits form a
+// cell. Changes elsewhere move the totals of a cell's nodes by the same amount, so only those with
+// the highest local score of their cell can be the best. Rows of a cell with equal local scores
+// form a set with lookup of the n-th row.
 #pragma once
 
 #include <cstddef>

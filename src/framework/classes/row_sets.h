@@ -1,4 +1,4 @@
-// RowSets: many disjoint sets of rows, each of which can say which row is its n-th.
+// RowSets: many disjoint sets of rows with lookup of the n-th row.
 //
 // A set is a tree of three levels: a short top, directories of 64 leaves, leaves of 64 words, with
 // the number of rows at every step. Directories and leaves exist where a set has rows, and come
@@ -20,7 +20,7 @@ class RowSets {
  public:
   using Id = uint32_t;
 
-  // Forgets all sets.
+  // Removes all sets.
   void Clear();
   // A new, empty set.
   Id Make();

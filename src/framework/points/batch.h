@@ -1,8 +1,8 @@
-// Batches: the part of the node table a plugin looks at in one call.
+// Batches: the range of the node table that a plugin evaluates in one call.
 //
 // Filter and Score work on node sets. The runtime cuts the table into ranges of whole 64-bit words,
 // so that a search may stop early and several threads may work on one cycle without sharing a word.
-// A plugin sees one range at a time and must not look at verdicts or scores of other rows.
+// A plugin sees one range at a time and must not read verdicts or scores of other rows.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace berth::framework {
 using cluster::NodeIndex;
 using cluster::NodeSet;
 
-// The nodes still possible for the pod, within a range. A filter rejects those it must.
+// The candidate nodes of a range. A filter rejects nodes from it.
 class FilterBatch {
  public:
   FilterBatch(NodeSet& nodes, VerdictTable& verdicts, size_t first_word, size_t end_word)
@@ -25,12 +25,12 @@ class FilterBatch {
         first_(first_word),
         end_(end_word) {}
 
-  // Which plugin speaks; set by the runtime before each call.
+  // The plugin that is being called; set by the runtime before each call.
   void SetPlugin(uint8_t plugin) { plugin_ = plugin; }
 
   size_t FirstWord() const { return first_; }
   size_t EndWord() const { return end_; }
-  // The nodes of word `w` still in the race.
+  // The candidates of word `w`.
   uint64_t Word(size_t w) const { return words_[w]; }
 
   void Reject(NodeIndex n, Code code, uint32_t reason = 0, uint16_t detail = 0) {
@@ -38,14 +38,14 @@ class FilterBatch {
     verdicts_[n] = Verdict{plugin_, code, detail, reason};
   }
 
-  // Rejects every node of `failed` (bits of word `w`) alike.
+  // Rejects every node of `failed` (bits of word `w`) with the same verdict.
   void RejectWord(size_t w, uint64_t failed, Code code, uint32_t reason = 0) {
     failed &= words_[w];
     words_[w] &= ~failed;
     NodeSet::ForEachBit(failed, w, [&](NodeIndex n) { verdicts_[n] = {plugin_, code, 0, reason}; });
   }
 
-  // Rejects all nodes that are in `set` (or, with keep, those that are not).
+  // Rejects all nodes that are in `set`.
   void RejectMembers(const NodeSet& set, Code code, uint32_t reason = 0) {
     for (size_t w = first_; w < end_; ++w) {
       const uint64_t failed = words_[w] & set.Words()[w];
@@ -59,7 +59,7 @@ class FilterBatch {
     }
   }
 
-  // Calls f(NodeIndex) for every node still in the race; f may Reject the node it was given.
+  // Calls f(NodeIndex) for every candidate; f may Reject the node it was given.
   template <class F>
   void ForEach(F&& f) const {
     for (size_t w = first_; w < end_; ++w) NodeSet::ForEachBit(words_[w], w, f);
@@ -73,7 +73,7 @@ class FilterBatch {
   uint8_t plugin_ = kNoPlugin;
 };
 
-// The feasible nodes within a range, and the column one plugin's raw scores go to.
+// The feasible nodes of a range, and the column for one plugin's raw scores.
 class ScoreBatch {
  public:
   ScoreBatch(const NodeSet& nodes, int64_t* scores, size_t first_word, size_t end_word)
@@ -82,8 +82,7 @@ class ScoreBatch {
   size_t FirstWord() const { return first_; }
   size_t EndWord() const { return end_; }
   uint64_t Word(size_t w) const { return words_[w]; }
-  // Indexed by NodeIndex. Rows of the batch's words that are not feasible may be written with
-  // anything.
+  // Indexed by NodeIndex. Rows of the batch's words that are not feasible may hold any value.
   int64_t* Scores() const { return scores_; }
 
   template <class F>
@@ -99,7 +98,7 @@ class ScoreBatch {
 };
 
 // All raw (then normalised) scores of one plugin in one cycle. When every feasible node has the
-// same score only one number is kept.
+// same score, only one number is stored.
 class ScoreColumn {
  public:
   bool IsUniform() const { return uniform_; }
@@ -110,7 +109,7 @@ class ScoreColumn {
     value_ = value;
   }
 
-  // Makes room for `rows` separate scores.
+  // Allocates `rows` separate scores.
   int64_t* MakeDense(size_t rows) {
     uniform_ = false;
     if (scores_.size() < rows) scores_.resize(rows);

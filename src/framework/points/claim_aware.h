@@ -1,11 +1,11 @@
-// What a plugin that looks at a pod's volumes or resource claims says so that pods with claims of
-// their own can share what is known about nodes (framework/class_cache.h).
+// ClaimAwarePlugin: lets pods with individual volumes or resource claims share a class
+// (framework/classes/class_cache.h).
 //
-// Such pods have no shape in common, for the names of their claims are part of it. They are of one
-// class when they agree in everything else and their claims mean the same to every plugin. For that
-// a plugin that reads volumes or claims of a pod, directly or through objects, must depend on
-// kOnVolumes or kOnDevices; pods that concern one which does and is not claim-aware are decided by
-// looking at all nodes.
+// The names of claims are part of a shape, so such pods have different shapes. They belong to one
+// class if everything else is equal and their claims mean the same to every plugin. A plugin that
+// reads volumes or claims of a pod, directly or through objects, must depend on kOnVolumes or
+// kOnDevices. If such a plugin concerns a pod and is not claim-aware, the pod is decided by
+// scanning all nodes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace berth::framework {
 class ClaimAwarePlugin : public ClassAwarePlugin {
  public:
   // Appends what the pod's claims mean to this plugin. Pods with equal numbers (and equal in all
-  // but their claims) get equal verdicts on every node. False: the pod is like no other. Called
+  // but their claims) get equal verdicts on every node. False: the pod cannot share a class. Called
   // after PreFilter and before AppendPremises.
   virtual bool AppendClaims(const CycleContext&, PluginState*, std::vector<int64_t>* out) const = 0;
 
@@ -27,8 +27,8 @@ class ClaimAwarePlugin : public ClassAwarePlugin {
     return true;
   }
 
-  // Rows about which answers may have changed though neither the node nor its pods have. Up to date
-  // after PreFilter of a pod that concerns the plugin; null: there are none. Always the same log.
+  // Rows whose results may have changed although neither the node nor its pods have. Current after
+  // PreFilter of a pod that concerns the plugin; null: none. Always returns the same log.
   virtual const cluster::RowLog* ChangedRows() const { return nullptr; }
 };
 

@@ -1,5 +1,5 @@
-// What plugins that allocate devices need besides the extension points: the time, claims that they
-// make and remove themselves, and a word about the pod. The engine asks for these with
+// Interfaces for plugins that allocate devices, besides the extension points: the time, claims that
+// they create and delete themselves, and events about the pod. The engine finds these with
 // dynamic_cast, off the hot path.
 #pragma once
 
@@ -12,24 +12,24 @@
 
 namespace berth::framework {
 
-// A plugin that has to know when something is too late.
+// A plugin with deadlines.
 class TimeAwarePlugin : public virtual Plugin {
  public:
-  // Whenever time has passed.
+  // Called whenever time has advanced.
   virtual void SetTime(const api::Time& now) = 0;
 };
 
-// A PreBind task that also tells something about the pod.
+// A PreBind task that also reports about the pod.
 class PodPreBindTask : public PreBindTask {
  public:
   struct Event {
     std::string reason;
     std::string note;
   };
-  // Both are asked after every Next. What is told about the pod before the step is carried out:
+  // Both are called after every Next. An event to record before the step is carried out:
   std::optional<Event> TakeEvent() { return std::exchange(event_, std::nullopt); }
-  // With a step that writes nothing: to be set in the status of the pod instead. The result of that
-  // is given to Next as if it were the result of a write.
+  // With a step that writes nothing: a status to set on the pod instead. Its result is passed to
+  // Next as if it were the result of a write.
   std::optional<api::PodExtendedResourceClaimStatus> TakePodStatus() {
     return std::exchange(pod_status_, std::nullopt);
   }
@@ -39,9 +39,9 @@ class PodPreBindTask : public PreBindTask {
   std::optional<api::PodExtendedResourceClaimStatus> pod_status_;
 };
 
-// Not every write of a claim is an update. One without a name is created, under a name made from
-// metadata.generateName; one that is going (it has a deletionTimestamp) is removed, whatever its
-// current version is, after its finalizer.
+// Not every write of a claim is an update. A claim without a name is created, with a name generated
+// from metadata.generateName. A claim with a deletionTimestamp is deleted, regardless of its
+// current version, after its finalizer is removed.
 inline bool Creates(const ApiWrite& write) {
   const auto* claim = std::get_if<api::ResourceClaim>(&write.object);
   return claim != nullptr && claim->metadata.name.empty();

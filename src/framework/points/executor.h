@@ -1,7 +1,7 @@
-// Executor: runs the parts of one wide scan, here or on a pool the host provides.
+// Executor: runs the parts of one wide scan, serially or on a thread pool of the host.
 //
-// The core starts no threads. A host that has cores to spare hands in an executor; without one
-// every scan is serial. Which executor is used never changes an answer, only its speed.
+// The core starts no threads. A host with spare cores provides an executor; without one every scan
+// is serial. The executor changes speed, never results.
 #pragma once
 
 #include <cstddef>

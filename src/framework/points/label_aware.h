@@ -1,9 +1,9 @@
-// What a plugin that reads the labels of the pod to be placed says so that pods with labels of
-// their own can share what is known about nodes (framework/class_cache.h).
+// LabelAwarePlugin: lets pods with individual labels share a class
+// (framework/classes/class_cache.h).
 //
-// Plugins that depend on less than everything must not look at the labels of that pod, unless they
-// depend on kOnPodLabels. Then they are label-aware, or pods they concern share nothing with pods
-// whose labels differ.
+// A plugin that depends on less than everything must not read the labels of the pod to be placed,
+// unless it depends on kOnPodLabels. If such a plugin is not label-aware, pods that it concerns do
+// not share a class with pods whose labels differ.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ inline constexpr uint32_t kOnPodLabels = 1u << 7;
 
 class LabelAwarePlugin : public ClassAwarePlugin {
  public:
-  // Appends what the pod's labels make of premises and traits: pods that are equal in all but
-  // labels and claims and that append the same have, where nothing else happens, the same premises
-  // and on every node the same traits. Called after AppendPremises.
+  // Appends the part of premises and traits that depends on the pod's labels. Pods that differ only
+  // in labels and claims and append equal numbers have, in an unchanged cluster, equal premises and
+  // equal traits on every node. Called after AppendPremises.
   virtual void AppendLabels(const CycleContext&, const PluginState*,
                             std::vector<int64_t>* out) const = 0;
 };

@@ -1,6 +1,6 @@
-// What out-of-tree plugins need besides the extension points: they can fail where in-tree plugins
-// cannot, and only they let pods wait. A plugin derives from what it needs; the runtime asks for
-// these with dynamic_cast, off the hot path.
+// Interfaces for out-of-tree plugins, besides the extension points: they can fail where in-tree
+// plugins cannot, and only they make pods wait. The runtime finds these with dynamic_cast, off the
+// hot path.
 #pragma once
 
 #include <string>
@@ -10,27 +10,28 @@
 
 namespace berth::framework {
 
-// A Score plugin that can fail. It gives the nodes it failed on kFailedScore, which no Normalize of
-// its own changes.
+// A Score plugin that can fail. Nodes on which it failed get kFailedScore, which its Normalize must
+// not change.
 class FallibleScorePlugin : public virtual Plugin {
  public:
   static constexpr int64_t kFailedScore = INT64_MIN;
 
-  // Of the scores of this cycle: why they failed, Success if they did not.
+  // Why scores of this cycle failed; Success if none did.
   virtual Status ScoreFailure(const PluginState*) const = 0;
 };
 
-// What a plugin decided about a pod that it let wait.
+// A plugin's decision about a waiting pod.
 struct PermitVerdict {
   std::string pod_uid;
   bool allow = false;
   std::string message = {};  // of a rejection
 };
 
-// A Permit plugin that decides later about pods it said Wait for.
+// A Permit plugin that decides later about pods for which it returned Wait.
 class WaitingPodsPlugin : public virtual Plugin {
  public:
-  // Appends what was decided since the last call. Asked after whatever may have called the plugin.
+  // Appends the decisions since the last call. Called after every step that may have called the
+  // plugin.
   virtual void TakeVerdicts(std::vector<PermitVerdict>* out) = 0;
 };
 

@@ -1,9 +1,9 @@
 // The extension points, in kube-scheduler's vocabulary. A plugin derives from the points it serves.
 //
-// Filter and Score speak about sets of nodes (batch.h). What a plugin computes once per pod it
-// keeps in a PluginState, made once per Cycle object and reused, so that a cycle allocates nothing
-// in steady state. Threads: everything but Filter and Score is called from the thread that runs the
-// cycle; Filter and Score may be called from several threads at once, for disjoint ranges of nodes.
+// Filter and Score work on sets of nodes (batch.h). Per-pod results go into a PluginState, which is
+// created once per Cycle object and reused, so that a cycle allocates nothing in steady state.
+// Threads: everything but Filter and Score is called from the thread that runs the cycle; Filter
+// and Score may be called from several threads at once, for disjoint ranges of nodes.
 #pragma once
 
 #include <cstdint>
@@ -28,33 +28,32 @@ namespace berth::framework {
 
 inline constexpr int64_t kMaxNodeScore = 100;
 
-// What an answer depends on, and so which cluster changes make an earlier answer stale. Bits
-// combine.
+// What a result depends on, and so which cluster changes make it stale. Bits combine.
 enum Dependency : uint32_t {
   kOnNodeObject = 1u << 0,  // the node's labels, taints, images, allocatable, spec
   kOnNodePods = 1u << 1,    // the pods placed on the node itself
   kOnDomainPods = 1u << 2,  // pods anywhere in the node's topology domains
   kOnVolumes = 1u << 3,     // volumes, claims, classes, CSI objects
   kOnDevices = 1u << 4,     // resource slices, device classes, resource claims
-  kOnNodeCount = 1u << 5,   // how many nodes there are, or what the other nodes look like
+  kOnNodeCount = 1u << 5,   // the number of nodes, or properties of other nodes
   kOnTime = 1u << 6,
   kOnEverything = ~0u,
 };
 
-// Plugin::Concerns: not told from the parts of a pod.
+// Plugin::Concerns: every pod, whatever its parts.
 inline constexpr uint32_t kEveryPod = 1u << 31;
 
 class Cycle;
 struct Diagnosis;
 
-// Per-cycle memory of one plugin. Derive from it; the runtime makes one per Cycle with
+// Per-cycle state of one plugin. Derive from it; the runtime creates one per Cycle with
 // Plugin::NewState.
 class PluginState {
  public:
   virtual ~PluginState() = default;
 };
 
-// What a plugin is told about the cycle at every extension point.
+// The cycle, as passed to a plugin at every extension point.
 struct CycleContext {
   const cluster::Cluster& cluster;
   const cluster::Pod& pod;
@@ -70,28 +69,27 @@ class Plugin {
 
   virtual std::unique_ptr<PluginState> NewState() const { return nullptr; }
 
-  // Called first in every cycle, on the cycle's own thread, for plugins that keep a state: the
-  // place to look up what was derived from the pod's shape before.
+  // Called first in every cycle, on the cycle's thread, for plugins with a state: the place to look
+  // up what was derived earlier from the pod's shape.
   virtual void BeginCycle(const CycleContext&, PluginState*) const {}
 
-  // The parts of a pod that this plugin looks at (cluster::ShapePart). About a pod that has none of
-  // them it has nothing to say, whatever the cluster is like: PreFilter and PreScore say Skip,
-  // Reserve and what follows do nothing, and a state on which BeginCycle and PreFilter were called
-  // for one such pod serves for all of them; they are not called for the others. The default is
-  // always right.
+  // The parts of a pod that this plugin reads (cluster::ShapePart). For a pod that has none of them
+  // the plugin must have no effect, whatever the cluster is like: PreFilter and PreScore return
+  // Skip, Reserve and later points do nothing. The runtime then calls BeginCycle and PreFilter for
+  // one such pod only and reuses that state for all of them. The default is always correct.
   virtual uint32_t Concerns() const { return kEveryPod; }
 
-  // What this plugin's verdicts and raw scores depend on. The default is always right. A plugin
-  // that declares less is held to it: without kOnNodeCount and kOnDomainPods its PreScore and
-  // Normalize must not look at nodes, only at the pod and at the scores they are given.
+  // What this plugin's verdicts and raw scores depend on. The default is always correct. A plugin
+  // that declares less must keep to it: without kOnNodeCount and kOnDomainPods its PreScore and
+  // Normalize must not read nodes, only the pod and the given scores.
   virtual uint32_t DependsOn() const { return kOnEverything; }
 
-  // The words for a verdict this plugin gave in this cycle.
+  // The reasons of a verdict that this plugin gave in this cycle.
   virtual void Reasons(const CycleContext&, const PluginState*, const Verdict&,
                        std::vector<std::string>* /*out*/) const {}
 };
 
-// May the pod enter the active queue at all?
+// May the pod enter the active queue?
 class PreEnqueuePlugin : public virtual Plugin {
  public:
   virtual Status PreEnqueue(const cluster::Cluster&, const cluster::Pod&) const = 0;
@@ -105,23 +103,22 @@ class QueueSortPlugin : public virtual Plugin {
                     int64_t b_queued) const = 0;
 };
 
-// A PreFilter plugin may name the only nodes worth looking at.
+// A PreFilter plugin may name the only candidate nodes.
 struct PreFilterResult {
   bool all_nodes = true;
   // When !all_nodes:
   std::vector<NodeIndex> nodes;  // unknown node names are left out
-  // The names as given, known or not, sorted and unique. A plugin assigns them: before that there
-  // is anything.
+  // The names as given, known or not, sorted and unique. Unspecified until the plugin assigns them.
   std::vector<std::string> node_names;
 };
 
 class PreFilterPlugin : public virtual Plugin {
  public:
-  // Skip: this plugin's Filter need not be asked about this pod.
+  // Skip: this plugin's Filter is not called for this pod.
   virtual Status PreFilter(const CycleContext&, PluginState*, PreFilterResult* result) const = 0;
 
   // For plugins whose state counts pods: the state as if `pod` were added to / removed from `node`.
-  // The cluster has been changed already when this is called.
+  // The cluster has already been changed.
   virtual bool HasExtensions() const { return false; }
   virtual Status AddPod(const CycleContext&, PluginState*, const cluster::Pod&, NodeIndex) const {
     return {};
@@ -134,7 +131,7 @@ class PreFilterPlugin : public virtual Plugin {
 
 class FilterPlugin : public virtual Plugin {
  public:
-  // Rejects the nodes of the batch that may not run the pod.
+  // Rejects the nodes of the batch that cannot run the pod.
   virtual void Filter(const CycleContext&, const PluginState*, FilterBatch&) const = 0;
 };
 
@@ -144,24 +141,25 @@ struct PostFilterResult {
   Nomination nomination = Nomination::kKeep;  // of the pod's own status.nominatedNodeName
   std::string nominated_node;                 // with kSet
   std::vector<cluster::PodId> victims;        // pods to delete, most important first
-  // A claim that lost its allocation to make room, as it must be written to the API. The plugin's
-  // status is Unschedulable all the same: the pod is tried again when the change is seen.
+  // A claim that is deallocated in favour of the pod, as it must be written to the API. The
+  // plugin's status is Unschedulable nevertheless: the pod is retried when the watch shows the
+  // change.
   std::shared_ptr<const api::ResourceClaim> deallocated_claim;
 };
 
-// Called when no node passed. May make room.
+// Called when no node passed. May preempt pods.
 class PostFilterPlugin : public virtual Plugin {
  public:
   // Success: the pod will fit once `result` has been carried out. Unschedulable: this plugin cannot
-  // help, the reasons become part of the failure message, and the next plugin is asked. `cycle` may
-  // be used to filter again on a cluster that is changed and changed back.
+  // help, its reasons become part of the failure message, and the next plugin is called. `cycle`
+  // may be used to filter on a temporarily changed cluster.
   virtual Status PostFilter(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
                             PostFilterResult* result) = 0;
 };
 
 class PreScorePlugin : public virtual Plugin {
  public:
-  // Skip: this plugin gives no score for this pod.
+  // Skip: this plugin does not score this pod.
   virtual Status PreScore(const CycleContext&, PluginState*, const NodeSet& feasible) const = 0;
 };
 
@@ -176,35 +174,35 @@ class ScorePlugin : public virtual Plugin {
   // Writes the raw score of every feasible node of the batch.
   virtual void Score(const CycleContext&, const PluginState*, ScoreBatch&) const = 0;
 
-  // Turns raw scores into 0..kMaxNodeScore, looking at all of them.
+  // Maps all raw scores to 0..kMaxNodeScore.
   virtual bool HasNormalize() const { return false; }
   virtual void Normalize(const CycleContext&, const PluginState*, const NodeSet& /*feasible*/,
                          ScoreColumn&) const {}
 };
 
-// A node that stands for `count` nodes, itself among them, which a cycle cannot tell apart.
+// A node that represents `count` nodes, itself included, which are indistinguishable to a cycle.
 struct AlikeNodes {
   NodeIndex node;
   size_t count;
 };
 
-// For plugins whose answers depend on more than the node: what they must say so that the answers
-// can be kept for later pods of the same shape (framework/class_cache.h). Pods that concern a
-// plugin which depends on more than the node and does not say it are decided without.
+// For plugins whose results depend on more than the node: what they must provide so that results
+// can be cached for later pods (framework/classes/class_cache.h). If a plugin that concerns a pod
+// depends on more than the node and lacks this interface, the pod is decided by scanning.
 class ClassAwarePlugin : public virtual Plugin {
  public:
-  // Appends what the traits depend on besides the node and the pods on it; for a plugin without
-  // traits, what its answers depend on besides them. What was kept is used only while it is the
-  // same. False: nothing can be kept for this pod. Called after PreFilter and before the others.
+  // Appends what the traits (for a plugin without traits, its results) depend on besides the node
+  // and the pods on it. Cached results are used only while the premises are equal. False: nothing
+  // can be cached for this pod. Called after PreFilter and before the others.
   virtual bool AppendPremises(const CycleContext&, PluginState*,
                               std::vector<int64_t>* out) const = 0;
-  // Appends numbers, always as many under the same premises. Nodes with equal numbers get equal
+  // Appends numbers, always the same count under equal premises. Nodes with equal numbers get equal
   // verdicts and equal raw scores in a cycle. A node's numbers change only with its object and its
-  // own pods. Required of plugins that depend on kOnDomainPods.
+  // own pods. Required for plugins that depend on kOnDomainPods.
   virtual void AppendTraits(const CycleContext&, const PluginState*, NodeIndex,
                             std::vector<int64_t>* /*out*/) const {}
-  // PreScore and Normalize, when `feasible` stands for all feasible nodes. `scores` are those of
-  // `feasible`, one by one.
+  // PreScore and Normalize, where `feasible` represents all feasible nodes. `scores` are parallel
+  // to `feasible`.
   virtual Status PreScoreAlike(const CycleContext&, PluginState*,
                                std::span<const AlikeNodes> /*feasible*/) const {
     return {};
@@ -216,22 +214,22 @@ class ClassAwarePlugin : public virtual Plugin {
 
 class ReservePlugin : public virtual Plugin {
  public:
-  // Called when `node` was chosen and the pod assumed there. On failure Unreserve runs on all, in
-  // reverse order. Unreserve may come long after the cycle: then the state is null, and what was
-  // reserved is known by the pod's uid.
+  // Called when `node` was chosen and the pod assumed there. On failure Unreserve runs for all
+  // plugins, in reverse order. Unreserve may run long after the cycle: then the state is null, and
+  // the plugin finds its reservation by the pod's uid.
   virtual Status Reserve(const CycleContext&, PluginState*, NodeIndex node) = 0;
   virtual void Unreserve(const CycleContext&, PluginState*, NodeIndex node) = 0;
 };
 
-// May the pod be bound now? The last word of the scheduling cycle.
+// May the pod be bound now? The last point of the scheduling cycle.
 class PermitPlugin : public virtual Plugin {
  public:
-  // Success, a rejection, or Wait: the pod keeps its node for at most `timeout_ns`, until every
-  // plugin that said Wait has allowed it or one has rejected it.
+  // Success, a rejection, or Wait: the pod stays assumed for at most `timeout_ns`, until every
+  // plugin that returned Wait has allowed it or one has rejected it.
   virtual Status Permit(const CycleContext&, PluginState*, NodeIndex node, int64_t* timeout_ns) = 0;
 };
 
-// Told that a pod was bound.
+// Notified when a pod was bound.
 class PostBindPlugin : public virtual Plugin {
  public:
   virtual void PostBind(const cluster::Cluster&, const cluster::Pod&, NodeIndex node) = 0;
@@ -239,7 +237,7 @@ class PostBindPlugin : public virtual Plugin {
 
 class BindPlugin : public virtual Plugin {
  public:
-  // The binding to write for `pod` on `node`, or Skip to leave it to the next Bind plugin.
+  // Success to bind the pod to `node`, or Skip to leave it to the next Bind plugin.
   virtual Status Bind(const CycleContext&, NodeIndex node, api::Binding* binding) const = 0;
 };
 

@@ -1,7 +1,7 @@
-// PreBind: what has to be written to the API, and waited for, before a pod is bound.
+// PreBind: API writes and conditions that must complete before a pod is bound.
 //
-// The core does no I/O, so PreBind is a task that says what to do next and is told what came of it.
-// It outlives the cycle it was made in: whatever it needs from the cycle's states it copies.
+// The core does no I/O, so PreBind is a continuation: it returns its next step and is called again
+// with the result. It outlives its cycle, so it copies what it needs from the cycle's states.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace berth::framework {
 
-// One update of an object, refused by the API server when metadata.resourceVersion is not current.
+// One update of an object. The API server refuses it if metadata.resourceVersion is not current.
 struct ApiWrite {
   std::variant<api::PersistentVolume, api::PersistentVolumeClaim, api::ResourceClaim> object;
   bool status = false;  // of the status subresource
@@ -30,7 +30,7 @@ struct WriteResult {
     kOk,
     kConflict,  // the object has changed since it was read
     kNotFound,
-    kError,  // anything else; it may have been written all the same
+    kError,  // anything else; the write may have been carried out nevertheless
   };
   Code code = Code::kOk;
   std::string message;
@@ -42,9 +42,9 @@ struct WriteResult {
 struct PreBindStep {
   enum class Kind : uint8_t {
     kDone,
-    kWrite,  // carry out `writes`, in order, stopping at the first that fails; then ask again
-    kWait,   // ask again in a second
-    kFail,   // `failure` says why
+    kWrite,  // carry out `writes` in order, stop at the first failure, then call Next
+    kWait,   // call Next in a second
+    kFail,   // see `failure`
   };
   Kind kind = Kind::kDone;
   std::vector<ApiWrite> writes = {};
@@ -53,14 +53,14 @@ struct PreBindStep {
 
 class PreBindTask {
  public:
-  // Destroying a task gives up what it still held in memory. It may outlive what it was made from,
+  // Destroying a task releases what it still holds in memory. It may outlive the cycle and the pod,
   // but not the plugin or the cluster.
   virtual ~PreBindTask() = default;
-  // `results`: of the writes of the step before, as far as they were tried; empty otherwise.
+  // `results`: of the writes of the previous step that were tried; empty otherwise.
   virtual PreBindStep Next(cluster::Cluster& cluster, const api::Time& now,
                            std::span<const WriteResult> results) = 0;
-  // The pod will not be bound after all: what to write to take back what was written. Nobody waits
-  // for it. Called at most once, instead of Next.
+  // The pod will not be bound: returns the writes that revert earlier ones. The engine does not
+  // wait for their results. Called at most once, instead of Next.
   virtual std::vector<ApiWrite> Undo(cluster::Cluster& cluster) {
     static_cast<void>(cluster);
     return {};
@@ -69,7 +69,7 @@ class PreBindTask {
 
 class PreBindPlugin : public virtual Plugin {
  public:
-  // Called after Reserve, in the same cycle. Null: this pod needs nothing.
+  // Called after Reserve, in the same cycle. Null: nothing to do for this pod.
   virtual std::unique_ptr<PreBindTask> PreparePreBind(const CycleContext&, PluginState*,
                                                       NodeIndex node) = 0;
 };

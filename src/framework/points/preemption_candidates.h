@@ -1,4 +1,5 @@
-// PreemptionCandidate, and the two halves of preemption: others may have a say in between.
+// PreemptionCandidate, and preemption in two steps, so that extenders can review the candidates in
+// between.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +17,19 @@ struct PreemptionCandidate {
   int64_t pdb_violations = 0;
 };
 
-// A PostFilter plugin that preempts. FindCandidates and PickCandidate one after the other are its
-// PostFilter.
+// A PostFilter plugin that preempts. Its PostFilter is FindCandidates followed by PickCandidate.
 class PreemptionPlugin {
  public:
   virtual ~PreemptionPlugin() = default;
-  // Success: there are candidates. Else the plugin's answer, with `result`.
+  // Success: there are candidates. Otherwise the plugin's status, with `result`.
   virtual Status FindCandidates(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
                                 std::vector<PreemptionCandidate>* candidates,
                                 PostFilterResult* result) = 0;
-  // `candidates` may be others than were found, or none; each has a victim.
+  // `candidates` may differ from those found, or be empty; each has a victim.
   virtual Status PickCandidate(const cluster::Cluster& cluster,
                                const std::vector<PreemptionCandidate>& candidates,
                                PostFilterResult* result) = 0;
-  // The answer when those who had a say failed.
+  // The status when the review failed.
   virtual Status ReviewFailed(std::string_view why) const = 0;
 };
 

@@ -16,8 +16,8 @@ enum class Hint : uint8_t {
   kQueue,  // it may: try the pod again
 };
 
-// Asked about `pod`, which the plugin has rejected. The cluster is as after the event. An error
-// counts as kQueue: better tried in vain than forgotten.
+// Called for `pod`, which the plugin has rejected, after the event was applied to the cluster. An
+// error counts as kQueue: a useless retry is better than a forgotten pod.
 using HintFunction = std::function<Result<Hint>(
     const cluster::Cluster& cluster, const cluster::Pod& pod, const queue::Event& event)>;
 
@@ -27,8 +27,8 @@ struct RegisteredEvent {
   HintFunction function;  // empty: always kQueue
 };
 
-// A plugin that can reject pods says what may change its mind. One that does not is asked to look
-// again at every event.
+// A plugin that can reject pods registers the events that may change its result. Without this
+// interface, every event wakes its pods.
 class EnqueueExtensions : public virtual Plugin {
  public:
   // In kube-scheduler's order. The functions may use the plugin, which outlives them.

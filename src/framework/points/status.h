@@ -1,5 +1,5 @@
-// Status: what a plugin answers at an extension point that speaks about the pod as a whole.
-// Answers about single nodes are Verdicts (verdict.h), which carry no text.
+// Status: what a plugin returns at an extension point about the pod as a whole. Results about
+// single nodes are Verdicts (verdict.h), which carry no strings.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace berth::framework {
 
 enum class Code : uint8_t {
   kSuccess,
-  kError,                         // our fault or the API's: the pod is retried with error backoff
+  kError,                         // internal or API error: the pod is retried with error backoff
   kUnschedulable,                 // not now, and preemption may help
   kUnschedulableAndUnresolvable,  // not now, and preemption cannot help
   kWait,                          // Permit only
-  kSkip,                          // the plugin has nothing to say about this pod
-  kPending,                       // PreEnqueue or Filter: waiting for something outside
+  kSkip,                          // the plugin does not apply to this pod
+  kPending,                       // PreEnqueue or Filter: waiting for an external condition
 };
 
-// kube-scheduler's word for a code, e.g. "UnschedulableAndUnresolvable".
+// kube-scheduler's name of a code, e.g. "UnschedulableAndUnresolvable".
 std::string_view CodeName(Code code);
 
 inline bool IsRejected(Code code) {
@@ -49,7 +49,7 @@ class [[nodiscard]] Status {
   Code code() const { return code_; }
   const std::vector<std::string>& reasons() const { return reasons_; }
 
-  // The plugin that gave the status; the runtime fills it in.
+  // The plugin that returned the status; set by the runtime.
   std::string_view plugin() const { return plugin_; }
   void set_plugin(std::string_view name) { plugin_ = name; }
 

@@ -1,8 +1,7 @@
-// Verdicts: why a node was refused, without text.
+// Verdicts: why a node was rejected, without strings.
 //
-// A verdict names the plugin, the code and a reason id whose meaning is the plugin's own; two nodes
-// refused with equal verdicts in one cycle are refused with equal words. Text is made only when
-// someone reads it (Plugin::Reasons).
+// A verdict names the plugin, the code and a reason id whose meaning is the plugin's own; within
+// one cycle, equal verdicts mean equal reasons. Reasons are formatted on demand (Plugin::Reasons).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +12,9 @@
 
 namespace berth::framework {
 
-// The plugin field of a verdict that no plugin gave: the node was left out by a PreFilter result.
+// The plugin field of a verdict without a plugin: a PreFilter result excluded the node.
 inline constexpr uint8_t kNoPlugin = 0xff;
-// The detail of a verdict that no plugin gave and that has words all the same: an extender's.
+// The detail of a verdict without a plugin but with a reason: an extender's.
 inline constexpr uint16_t kForeignVerdict = 1;
 
 struct Verdict {

@@ -47,14 +47,14 @@ void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   plan_ = &PlanFor(ask_all_ ? kAllParts : pod.shape->parts);
   filter_skipped_ = plan_->filter_skipped;
   ForgetRestriction();
-  pre_filter_end_ = kNoPlugin;  // nobody was asked
+  pre_filter_end_ = kNoPlugin;  // no plugin was called
   errors_.clear();
   verdicts_left_ = false;
   if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
   for (const auto& [plugin, state] : plan_->begin) plugin->BeginCycle(*context_, state);
 }
 
-// A pod with these parts is the cycle's, unless it has all parts.
+// The cycle's pod has exactly these parts, or the plan is the one for all parts.
 const Cycle::Plan& Cycle::PlanFor(uint32_t parts) {
   std::unique_ptr<Plan>& plan = plans_[parts];
   if (plan != nullptr) return *plan;
@@ -79,8 +79,8 @@ const Cycle::Plan& Cycle::PlanFor(uint32_t parts) {
   return *plan;
 }
 
-// A plugin has nothing to say about the cycle's pod. Prepares the state for all such pods. False:
-// it has something to say after all.
+// The cycle's pod does not concern the plugin. Prepares the state for all such pods. False: the
+// plugin did not return Skip.
 bool Cycle::IsIdle(uint8_t index) {
   const Plugin& plugin = profile_.At(index);
   std::unique_ptr<PluginState>& state = idle_states_[index];
@@ -120,7 +120,7 @@ Status Cycle::AskPreFilters() {
     Status status = Watched(Point::kPreFilter, *plugin, [&, p = plugin, at = index] {
       return p->PreFilter(*context_, plan_->states[at], &result);
     });
-    // With any other answer, what it says about nodes is worth nothing.
+    // With any other status, its restriction of nodes is ignored.
     if (!status.Ok()) result.all_nodes = true;
     if (status.IsSkip()) {
       filter_skipped_[index] = 1;
@@ -163,7 +163,7 @@ bool Cycle::PreFilterReached(uint8_t plugin) const {
   return false;
 }
 
-// The plugins after this one are not asked, not even those that would have had nothing to say.
+// Later plugins are not called, not even those that would return Skip.
 void Cycle::MissedPreFilters(uint8_t plugin) {
   pre_filter_end_ = plugin;
   for (const auto& served : profile_.pre_filter) {

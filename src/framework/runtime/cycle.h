@@ -1,8 +1,8 @@
-// Cycle: one pod's way through the extension points of a profile, on sets of nodes.
+// Cycle: runs the extension points of a profile for one pod, on sets of nodes.
 //
-// Made once per profile and used for pod after pod, so its tables are allocated once. A cycle reads
-// the cluster and changes nothing in it. What it found stays readable until the next Begin:
-// verdicts, feasible nodes, scores.
+// Created once per profile and reused for every pod, so its tables are allocated once. A cycle
+// reads the cluster and does not change it. Its results (verdicts, feasible nodes, scores) stay
+// valid until the next Begin.
 #pragma once
 
 #include <array>
@@ -33,57 +33,55 @@ class Cycle {
 
   const Profile& profile() const { return profile_; }
 
-  // Starts on `pod`. Both arguments must stay as they are until the cycle is over.
+  // Starts a cycle for `pod`. Both arguments must not change until the cycle is over.
   void Begin(const cluster::Cluster& cluster, const cluster::Pod& pod);
   const CycleContext& context() const { return *context_; }
 
-  // --- For metrics
-  // Who is told of points, and of single plugins besides, from the next Begin on; null: nobody.
+  // --- For metrics Observer of points and, with `plugins`, of single plugins, from the next Begin
+  // on; null: none.
   void set_watch(CycleWatch* watch, bool plugins) {
     watch_ = watch;
     plugin_watch_ = plugins ? watch : nullptr;
   }
   CycleWatch* watch() const { return watch_; }
   CycleWatch* plugin_watch() const { return plugin_watch_; }
-  // How often each plugin was asked since the cycle was made, by plugin position.
+  // Calls of each plugin since the cycle was created, by plugin position.
   const std::vector<PluginCalls>& calls() const { return calls_; }
   PluginCalls& mutable_calls(uint8_t plugin) { return calls_[plugin]; }
-  // Filters looked at `nodes` nodes, and each plugin (by position) rejected some of them.
+  // Filters evaluated `nodes` nodes, and each plugin (by position) rejected some of them.
   void CountFilters(uint64_t nodes, std::span<const uint32_t> rejected_by);
-  // They looked at one node, and it passed.
+  // Filters evaluated one node, and it passed.
   void CountPassed() {
     for (const auto& [plugin, index] : profile_.filter) {
       calls_[index].filter += filter_skipped_[index] == 0;
     }
   }
-  // What RunScore asked was about so many nodes.
+  // RunScore scored this many nodes.
   void CountScores(uint64_t nodes);
 
-  // --- PreFilter
-  // Success, a rejection, or an error. On success `restriction()` says which nodes are worth
-  // looking at.
+  // --- PreFilter Success, a rejection, or an error. On success `restriction()` holds the candidate
+  // nodes.
   Status RunPreFilter();
   const PreFilterResult& restriction() const { return restriction_; }
   // Plugins that restricted the nodes, in profile order.
   const std::vector<uint8_t>& restricting_plugins() const { return restricting_; }
-  // Did it come to this plugin (position in the plugin table), or did one before it end the cycle?
+  // Was this plugin (position in the plugin table) called, or did an earlier one end the cycle?
   bool PreFilterReached(uint8_t plugin) const;
 
-  // --- Filter
-  // Rejects from `nodes`, within the words [first_word, end_word), every node a filter refuses;
-  // verdicts() says why.
+  // --- Filter Rejects from `nodes`, within the words [first_word, end_word), every node a filter
+  // rejects; the reasons are in verdicts().
   void RunFilter(NodeSet& nodes, size_t first_word, size_t end_word);
   // The same over the whole set, spread over the executor when the set is large.
   void RunFilter(NodeSet& nodes);
-  // Tells the plugins that `pod` was put on / taken off `node` in the cluster since PreFilter ran:
-  // a hypothesis that is taken back later by the opposite call.
+  // Notifies the plugins that `pod` was placed on / removed from `node` in the cluster since
+  // PreFilter ran. The change is hypothetical: the opposite call reverts it later.
   Status AddPod(const cluster::Pod& pod, NodeIndex node);
   Status RemovePod(const cluster::Pod& pod, NodeIndex node);
-  // One node alone. False: verdicts() says why.
+  // Filters one node. False: its verdict is in verdicts().
   bool FilterOne(NodeIndex n);
   // The verdict on a node where the cycle itself failed.
   void RejectWithError(const Status& status, NodeIndex n);
-  // The verdict of somebody who is no plugin: an extender. Kept until the next Begin.
+  // The verdict of an extender. Kept until the next Begin.
   void RejectForeign(NodeIndex n, Code code, std::string_view reason);
   const VerdictTable& verdicts() const {
     WriteVerdicts();
@@ -93,49 +91,47 @@ class Cycle {
     WriteVerdicts();
     return verdicts_;
   }
-  // The verdict on every node is what classes() knows, until the next Begin. It is written down
-  // when somebody asks for verdicts: mostly their counts are all that is wanted.
+  // classes() holds the verdict on every node, until the next Begin. The table is filled on the
+  // first access to verdicts(); mostly only the counts are needed.
   void LeaveVerdictsToClasses() { verdicts_left_ = true; }
-  // The words for a verdict of this cycle.
+  // The reasons of a verdict of this cycle.
   std::vector<std::string> Reasons(const Verdict& verdict) const;
 
-  // --- Score
-  // PreScore, Score, Normalize and weights over `feasible`. An error when a plugin fails or leaves
-  // 0..100.
+  // --- Score PreScore, Score, Normalize and weights over `feasible`. An error when a plugin fails
+  // or returns a score outside 0..100.
   Status RunScore(const NodeSet& feasible);
-  // After RunScore: was this score plugin (position in profile().score) left out for this pod?
+  // After RunScore: was this score plugin (position in profile().score) skipped for this pod?
   bool ScoreSkipped(size_t i) const { return score_skipped_[i] != 0; }
-  // Did PreScore of this plugin (position in the plugin table) answer Skip?
+  // Did PreScore of this plugin (position in the plugin table) return Skip?
   bool PreScoreSkipped(uint8_t plugin) const { return pre_score_skipped_[plugin] != 0; }
   int64_t RawScore(size_t i, NodeIndex n) const { return raw_[i].Get(n); }
   int64_t NormalizedScore(size_t i, NodeIndex n) const { return Normalized(i).Get(n); }
   int64_t TotalScore(NodeIndex n) const { return total_.Get(n); }
   const ScoreColumn& total() const { return total_; }
-  // After RunScore: somebody who is no plugin has a say, too. REQUIRES: `n` is feasible.
+  // After RunScore: adds an extender's score. REQUIRES: `n` is feasible.
   void AddToTotal(NodeIndex n, int64_t score);
-  // Keep raw scores apart from normalised ones, at the price of a copy. Off: RawScore of a plugin
-  // that normalises is its normalised score.
+  // Keep raw scores beside normalized ones, at the cost of a copy. Off: RawScore of a plugin that
+  // normalizes is its normalized score.
   void set_keep_raw(bool keep) { keep_raw_ = keep; }
-  // For tests: every plugin is asked about every pod, whoever says it has nothing to say.
+  // For tests: call every plugin for every pod, regardless of Plugin::Concerns.
   void set_ask_all(bool all) { ask_all_ = all; }
 
   PluginState* state(uint8_t plugin) { return plan_->states[plugin]; }
   const PluginState* state(uint8_t plugin) const { return plan_->states[plugin]; }
   bool FilterSkipped(uint8_t plugin) const { return filter_skipped_[plugin] != 0; }
   const std::vector<uint8_t>& filters_skipped() const { return filter_skipped_; }
-  // PreScore plugins that may have something to say about the pod, and by plugin position those
-  // that need not be asked.
+  // PreScore plugins that concern the pod, and by plugin position those that do not.
   std::span<const Served<PreScorePlugin>> pre_scores() const { return plan_->pre_score; }
   const std::vector<uint8_t>& pre_scores_skipped() const { return plan_->pre_score_skipped; }
 
   // Calls range(first word, end word) for all of `words`, spread over the executor when there are
   // many.
   void ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range);
-  // What earlier pods found, for later ones of their shape.
+  // Results of earlier pods, cached for later ones.
   ClassCache& classes() { return *classes_; }
 
  private:
-  // Calls `ask`, which gives a Status, and tells who wants to know about plugins.
+  // Calls `ask`, which returns a Status, and notifies the watch of the plugin.
   template <class Ask>
   Status Watched(Point point, const Plugin& plugin, Ask&& ask) {
     if (plugin_watch_ == nullptr) return ask();
@@ -144,11 +140,11 @@ class Cycle {
     plugin_watch_->PluginEnded(point, plugin.Name(), status.code());
     return status;
   }
-  // What is done for all pods that have the same parts (Plugin::Concerns).
+  // The plan for all pods that have the same parts (Plugin::Concerns).
   struct Plan {
     std::vector<PluginState*> states;  // by plugin position
     std::vector<std::pair<const Plugin*, PluginState*>> begin;
-    // Who is asked, and by plugin position who would say Skip.
+    // The plugins to call, and by plugin position those that would return Skip.
     std::vector<Served<PreFilterPlugin>> pre_filter;
     std::vector<uint8_t> filter_skipped;
     std::vector<Served<PreScorePlugin>> pre_score;
@@ -160,7 +156,7 @@ class Cycle {
   Status AskPreFilters();
   void MissedPreFilters(uint8_t plugin);
   void EndPreFilters(uint8_t plugin);
-  // Does nothing unless they were left to classes. Not from several threads at once.
+  // Does nothing unless verdicts were left to classes. Not thread-safe.
   void WriteVerdicts() const {
     if (verdicts_left_) WriteVerdictsOfClasses();
   }
@@ -185,21 +181,22 @@ class Cycle {
   std::vector<PluginCalls> calls_;  // by plugin position
   std::optional<CycleContext> context_;
   std::vector<std::unique_ptr<PluginState>>
-      states_;  // by plugin position; null where a plugin keeps none
-  std::vector<std::unique_ptr<PluginState>> idle_states_;  // the same, for pods it has no say about
+      states_;  // by plugin position; null for plugins without state
+  std::vector<std::unique_ptr<PluginState>>
+      idle_states_;  // the same, for pods that do not concern the plugin
   std::array<std::unique_ptr<Plan>, cluster::kShapePartSets> plans_;
   const Plan* plan_ = nullptr;  // never null
   bool ask_all_ = false;
-  std::optional<uint8_t> pre_filter_end_;  // the plugin that ended PreFilter before all were asked
+  std::optional<uint8_t> pre_filter_end_;  // the plugin that ended PreFilter early
 
   std::vector<uint8_t> filter_skipped_;  // by plugin position
   PreFilterResult restriction_;
-  PreFilterResult scratch_restriction_;  // of the second plugin that restricts, and on
+  PreFilterResult scratch_restriction_;  // from the second restricting plugin on
   std::vector<uint8_t> restricting_;
   mutable VerdictTable verdicts_;
   mutable bool verdicts_left_ = false;
   NodeSet one_;                      // scratch of FilterOne; empty in between
-  std::vector<std::string> errors_;  // texts of verdicts that no plugin gave, by reason
+  std::vector<std::string> errors_;  // messages of verdicts without a plugin, by reason
 
   std::vector<uint8_t> pre_score_skipped_;  // by plugin position
   std::vector<uint8_t> score_skipped_;      // by position in profile_.score

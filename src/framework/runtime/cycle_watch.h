@@ -1,7 +1,7 @@
-// CycleWatch: told where a cycle is, so that somebody who has a clock can time it. The core reads
-// none itself.
+// CycleWatch: callbacks at the extension points of a cycle, so that an observer with a clock can
+// time it. The core reads no clock.
 //
-// A cycle without a watch pays one comparison per extension point. Everything is told on the
+// A cycle without a watch costs one comparison per extension point. All calls are made on the
 // cycle's thread.
 #pragma once
 
@@ -39,16 +39,16 @@ class CycleWatch {
   // All plugins of a point, with the status of the whole. Points do not nest.
   virtual void PointBegan(Point) {}
   virtual void PointEnded(Point, Code) {}
-  // The points after PreFilter that were told so far do not count: the cycle looks at all nodes
-  // instead.
+  // The points after PreFilter that were reported so far do not count: the cycle starts over with a
+  // scan of all nodes.
   virtual void StartedOver() {}
-  // One plugin, within a point. For Filter and Score about all nodes it is asked about; then the
-  // code is Unschedulable if it let none pass.
+  // One plugin, within a point. Filter and Score are reported once for all nodes; the code is
+  // Unschedulable if no node passed.
   virtual void PluginBegan() {}
   virtual void PluginEnded(Point, std::string_view /*plugin*/, Code) {}
 };
 
-// How often a plugin was asked; about how many nodes, for filter and score. Answers of Skip do not
+// Calls of a plugin; for Filter and Score, the number of nodes. Calls that return Skip do not
 // count.
 struct PluginCalls {
   uint64_t pre_filter = 0;
@@ -58,7 +58,7 @@ struct PluginCalls {
   uint64_t score = 0;
 };
 
-// From its making to End: a point, for a watch that may be null.
+// Reports a point from construction to End, to a watch that may be null.
 class WatchedPoint {
  public:
   WatchedPoint(CycleWatch* watch, Point point) : watch_(watch), point_(point) {

@@ -27,11 +27,12 @@ std::vector<VerdictCount> CountVerdicts(const Cycle& cycle, const Diagnosis& dia
   return counts;
 }
 
-// Why nodes were refused. Equal verdicts have equal words, so text is made once per distinct one.
+// Why nodes were rejected. Equal verdicts have equal reasons, so each distinct verdict is formatted
+// once.
 std::vector<ReasonCount> CountReasons(const Cycle& cycle, const Diagnosis& diagnosis) {
   std::vector<VerdictCount> distinct =
       diagnosis.counted.empty() ? CountVerdicts(cycle, diagnosis) : diagnosis.counted;
-  // In an order of their own, whoever counted.
+  // Sorted, so that the order does not depend on how they were counted.
   std::sort(distinct.begin(), distinct.end(), [](const VerdictCount& a, const VerdictCount& b) {
     return a.verdict.Packed() < b.verdict.Packed();
   });
@@ -55,7 +56,7 @@ std::vector<ReasonCount> CountReasons(const Cycle& cycle, const Diagnosis& diagn
   return counts;
 }
 
-// Reasons of several plugins or codes with the same words count together.
+// Equal reasons of several plugins or codes count together.
 std::map<std::string, size_t> ByWords(const std::vector<ReasonCount>& counts) {
   std::map<std::string, size_t> words;
   for (const ReasonCount& count : counts) words[count.reason] += count.nodes;

@@ -16,9 +16,9 @@ struct Diagnosis {
   size_t num_all_nodes = 0;
   // Nodes with a verdict of their own in the cycle's table; all others share `absent`.
   NodeSet rejected;
-  // The distinct verdicts of `rejected` and how many nodes have each; empty: nobody has counted.
+  // The distinct verdicts of `rejected` and how many nodes have each; empty: not counted.
   std::vector<VerdictCount> counted;
-  Status absent = Status::Unresolvable("");  // for nodes left out by PreFilter
+  Status absent = Status::Unresolvable("");  // for nodes excluded by PreFilter
   std::string pre_filter_message;            // set when PreFilter rejected the pod
   std::string post_filter_message;
   std::set<std::string> unschedulable_plugins;
@@ -35,9 +35,9 @@ struct Diagnosis {
   }
 };
 
-// How many nodes were refused by a plugin for a reason.
+// How many nodes a plugin rejected for a reason.
 struct ReasonCount {
-  std::string_view plugin;  // its name, owned by the profile or static; empty: none can be named
+  std::string_view plugin;  // its name, owned by the profile or static; empty: no plugin
   Code code = Code::kUnschedulable;
   std::string reason;
   size_t nodes = 0;

@@ -21,7 +21,7 @@ bool CanReject(const Plugin& plugin) {
 }
 
 // kube-scheduler may leave a new node out of Node/Add as long as it has a taint that goes away
-// soon, so who waits for new nodes is told of taints too.
+// soon, so plugins that registered for new nodes are also called for taints.
 bool NeedsTaints(const std::vector<RegisteredEvent>& events) {
   uint16_t actions = 0;
   for (const RegisteredEvent& registered : events) {

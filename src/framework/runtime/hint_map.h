@@ -1,7 +1,7 @@
-// HintMap: whom of a profile's plugins to ask about an event.
+// HintMap: which of a profile's plugins registered for an event.
 //
-// Plugins say once what they want to hear of; the map turns that around. It is asked for every
-// event and every rejected pod, so the answer to each event there is has been worked out before.
+// Plugins register events once; the map inverts that. It is queried for every event and every
+// rejected pod, so the result for every possible event is precomputed.
 #pragma once
 
 #include <array>
@@ -19,13 +19,13 @@ namespace berth::framework {
 // The name under which extenders reject pods.
 inline constexpr std::string_view kExtenderName = "Extender";
 
-// Every event the scheduler can be told of, in kube-scheduler's order: one action each, or kUpdate,
-// or kAll.
+// Every event the scheduler can receive, in kube-scheduler's order: one action each, or kUpdate, or
+// kAll.
 std::vector<queue::ClusterEvent> IncomingEvents();
 
-// What is registered for extenders, and for plugins that can reject pods and do not say what may
-// change their mind: everything, without hints. As in kube-scheduler, resource slices and volume
-// attachments are not among it.
+// The registration of extenders, and of plugins that can reject pods but register no events:
+// everything, without hints. As in kube-scheduler, resource slices and volume attachments are not
+// included.
 std::vector<RegisteredEvent> DefaultEvents();
 
 class HintMap {
@@ -61,7 +61,7 @@ class HintMap {
 
   // One past the plugins of the profile.
   uint8_t ExtenderPosition() const { return extender_; }
-  // All there is, in the order of plugins.
+  // All registrations, in the order of plugins.
   std::span<const Registration> Registrations() const { return registrations_; }
 
  private:

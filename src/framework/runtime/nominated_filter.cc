@@ -9,7 +9,7 @@ using cluster::Cluster;
 using cluster::Pod;
 using cluster::PodId;
 
-// Must the cycle's pod leave room for this nominated one?
+// Does this nominated pod take precedence over the cycle's pod?
 bool CountsAsThere(const Pod& nominated, const Pod& pod) {
   return nominated.node == cluster::kNoNode && nominated.id != pod.id &&
          nominated.shape->priority >= pod.shape->priority;

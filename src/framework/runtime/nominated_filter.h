@@ -1,6 +1,6 @@
-// Filtering that leaves room for nominated pods: a node is feasible only if the pod fits both
-// beside the pods of equal or higher priority that were promised the node, and without them (they
-// may go elsewhere, and what the pod needs with them).
+// Filtering with nominated pods: a node is feasible only if the pod fits both with the pods of
+// equal or higher priority that are nominated to the node, and without them (they may go elsewhere,
+// and the pod may depend on them).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace berth::framework {
 
 // Rejects from `nodes`, within the words [first_word, end_word), every node that is not feasible
-// for the cycle's pod. Nominated pods are put on their nodes for a moment; `cluster` is as before
+// for the cycle's pod. Nominated pods are placed on their nodes temporarily; `cluster` is unchanged
 // when it returns.
 void FilterWithNominated(Cycle& cycle, cluster::Cluster& cluster, NodeSet& nodes, size_t first_word,
                          size_t end_word);
@@ -19,8 +19,8 @@ inline void FilterWithNominated(Cycle& cycle, cluster::Cluster& cluster, NodeSet
   FilterWithNominated(cycle, cluster, nodes, 0, nodes.Words().size());
 }
 
-// Does the pod fit on `n` beside those of `nominated` it must leave room for? True also when there
-// are none. False: the cycle has the verdict.
+// Does the pod fit on `n` with those of `nominated` that take precedence? True also when there are
+// none. False: the cycle has the verdict.
 bool FitsBesideNominated(Cycle& cycle, cluster::Cluster& cluster, NodeIndex n,
                          const std::vector<cluster::PodId>& nominated);
 

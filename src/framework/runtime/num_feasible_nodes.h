@@ -1,4 +1,4 @@
-// How many feasible nodes are enough for a scheduling cycle to stop looking for more.
+// How many feasible nodes end the search of a scheduling cycle.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace berth::framework {
 inline constexpr int32_t kMinFeasibleNodesToFind = 100;
 inline constexpr int32_t kMinFeasibleNodesPercentage = 5;
 
-// The profile's percentageOfNodesToScore counts before the global one; 0 adapts to the size of the
+// The profile's percentageOfNodesToScore overrides the global one; 0 adapts to the size of the
 // cluster: 50% less one per 125 nodes, at least 5%. Never fewer than 100 nodes. Wraps as
 // kube-scheduler's 32 bits do.
 int32_t NumFeasibleNodesToFind(std::optional<int32_t> profile_percentage, int32_t global_percentage,

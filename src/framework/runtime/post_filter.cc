@@ -44,13 +44,12 @@ Status Ask(PostFilterPlugin& plugin, Cycle& cycle, cluster::Cluster& cluster,
   return status;
 }
 
-// What a plugin's answer makes of the answers so far. True: it was the last word, and `status` is
-// final.
+// Combines a plugin's status with the earlier ones. True: the run is over, and `status` is final.
 bool TakeAnswer(Status& status, PostFilterResult own, std::string_view plugin,
                 std::vector<std::string>* reasons, std::string_view* first,
                 PostFilterResult* result) {
   status.set_plugin(plugin);
-  // What one plugin deallocates is deallocated, whatever the others say.
+  // A plugin's deallocation is carried out regardless of the others' statuses.
   const auto deallocated =
       own.deallocated_claim ? own.deallocated_claim : result->deallocated_claim;
   const bool final_word = status.Ok() || status.code() == Code::kUnschedulableAndUnresolvable;

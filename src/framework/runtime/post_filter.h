@@ -1,4 +1,4 @@
-// The PostFilter point: the plugins that may make room for a pod no node can take.
+// The PostFilter point: plugins that may preempt pods for a pod that fits nowhere.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace berth::framework {
 
-// Asks the PostFilter plugins of the cycle's profile in turn. Success: `result` says what to do.
-// Otherwise the reasons of all that were asked, whose text goes behind the failure message.
+// Calls the PostFilter plugins of the cycle's profile in turn. Success: `result` holds the
+// proposal. Otherwise the reasons of all called plugins, which are appended to the failure message.
 // `cluster` is the one the cycle runs on.
 Status RunPostFilter(Cycle& cycle, cluster::Cluster& cluster, const Diagnosis& diagnosis,
                      PostFilterResult* result);
@@ -28,7 +28,8 @@ class ReviewedPostFilter {
   // True: the run is over, see status() and result(). False: candidates() wait for Resume.
   bool Run();
   const std::vector<PreemptionCandidate>& candidates() const { return candidates_; }
-  // Goes on with the candidates that are left, or with why there could be no review. As Run.
+  // Resumes with the remaining candidates, or with the reason why the review failed. Returns as Run
+  // does.
   bool Resume(std::vector<PreemptionCandidate> candidates);
   bool ResumeFailed(std::string_view why);
 
@@ -36,9 +37,9 @@ class ReviewedPostFilter {
   const PostFilterResult& result() const { return result_; }
 
  private:
-  // True: the plugin at work had the last word.
+  // True: the current plugin ended the run.
   bool Take(Status status, PostFilterResult own);
-  // Goes on with the plugin at work, or with the next; as Run.
+  // Continues with the current plugin or the next. Returns as Run does.
   bool Next();
   bool Reviewed(Status status, PostFilterResult own);
   void End(Status status);
@@ -47,7 +48,7 @@ class ReviewedPostFilter {
   cluster::Cluster& cluster_;
   const Diagnosis& diagnosis_;
   std::optional<WatchedPoint> point_;
-  size_t at_ = 0;  // the plugin at work
+  size_t at_ = 0;  // the current plugin
   std::vector<PreemptionCandidate> candidates_;
   PreemptionPlugin* reviewed_ = nullptr;
   PostFilterResult own_;  // of the plugin under review

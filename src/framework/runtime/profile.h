@@ -16,13 +16,13 @@
 
 namespace berth::framework {
 
-// What a plugin may hold on to when it is made.
+// What a plugin may keep from its construction on.
 struct PluginHandle {
   cluster::Cluster& cluster;
   uint64_t seed = 0;  // for plugins that choose among equals
 };
 
-// Makes a plugin from its arguments (of the type that belongs to its name).
+// Creates a plugin from its arguments (of the type that belongs to its name).
 using PluginFactory = Result<std::unique_ptr<Plugin>> (*)(const config::PluginArgs& args,
                                                           const PluginHandle& handle);
 
@@ -31,7 +31,7 @@ struct RegistryRow {
   PluginFactory make;
 };
 
-// Served by one plugin of the profile: which one, and its position in the plugin table.
+// A plugin at an extension point, with its position in the plugin table.
 template <class Point>
 struct Served {
   Point* plugin;
@@ -46,14 +46,14 @@ struct ServedScore {
 
 class Profile {
  public:
-  // Makes every plugin that `resolved` names at some extension point. `registry` must hold them
+  // Creates every plugin that `resolved` names at an extension point. `registry` must contain them
   // all.
   static Result<std::unique_ptr<Profile>> Make(const config::ResolvedProfile& resolved,
                                                std::span<const RegistryRow> registry,
                                                const PluginHandle& handle);
 
   const std::string& Name() const { return name_; }
-  // Absent: the configuration's holds.
+  // Absent: the configuration's value applies.
   std::optional<int32_t> PercentageOfNodesToScore() const { return percentage_; }
 
   // The plugin table. Verdict::plugin and PluginState positions index it.
@@ -77,7 +77,7 @@ class Profile {
  private:
   Profile() = default;
 
-  // The position of plugin `name`, made on first mention.
+  // The position of plugin `name`, which is created on first use.
   Result<uint8_t> PluginAt(std::string_view name, const config::ResolvedProfile& resolved,
                            std::span<const RegistryRow> registry, const PluginHandle& handle);
   template <class Point>

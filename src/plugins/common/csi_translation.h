@@ -1,6 +1,6 @@
 // CSI migration: volumes of the old in-tree kinds as the CSI volumes that replace them.
 //
-// Scheduling looks at two things of a translated volume: its handle (limits count by it) and the
+// Scheduling reads two properties of a translated volume: its handle (limits count by it) and the
 // node affinity it would have.
 #pragma once
 
@@ -36,10 +36,10 @@ InTreeKind InTreeKindNamed(std::string_view plugin);
 std::string_view InTreePluginName(InTreeKind kind);
 std::string_view CsiDriverName(InTreeKind kind);
 
-// Is this kind served by its CSI driver wherever nodes say so? The others are mounted in-tree.
+// Is this kind served by its CSI driver on nodes that declare it? Other kinds are mounted in-tree.
 bool IsMigrated(InTreeKind kind);
 
-// The annotation of a CSINode that lists the in-tree plugins its drivers have taken over.
+// The annotation of a CSINode that lists the in-tree plugins its drivers replace.
 inline constexpr std::string_view kMigratedPluginsAnnotation =
     "storage.alpha.kubernetes.io/migrated-plugins";
 // Is the plugin in a comma-separated list of them?

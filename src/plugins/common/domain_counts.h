@@ -1,10 +1,10 @@
-// DomainCounts: one number per value of a label key, for the length of a scheduling cycle. Counts
+// DomainCounts: one number per value of a label key, for the duration of a scheduling cycle. Counts
 // are 32 bits wide, weights 64.
 //
-// Kept from cycle to cycle and cleared by what was touched, so that a cycle costs the domains it
-// looks at. What is planned and settled is even kept as it is, where every domain is a node and the
-// same was counted before: then a cycle costs the nodes that changed. The entry of code 0 (nodes
-// without the label) is always 0.
+// Reused from cycle to cycle; only touched entries are cleared, so a cycle costs the domains it
+// visits. Where every domain is a node and the same pods were counted before, the counts are kept,
+// and a cycle costs the nodes that changed. The entry of code 0 (nodes without the label) is always
+// 0.
 #pragma once
 
 #include <algorithm>

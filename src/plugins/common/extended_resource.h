@@ -1,5 +1,5 @@
-// Extended resources that devices stand for (the feature gate DRAExtendedResource): a device class
-// says by which name.
+// Extended resources that are backed by devices (the feature gate DRAExtendedResource). A device
+// class declares the name.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace berth::plugins {
 
-// The class whose devices a request for the resource gets; null: none says so. Of several, the one
-// that is first by name.
+// The class whose devices a request for the resource gets; null: none. Of several, the first by
+// name.
 const api::DeviceClass* FindClassOfResource(const cluster::ObjectStore& objects,
                                             std::string_view resource);
 
-// Does the node say itself how much it has of the resource, be it nothing? Then devices do not
-// stand for it there.
+// Does the node itself report an amount of the resource, possibly zero? Then devices do not back it
+// there.
 bool NodeHas(const cluster::Cluster& cluster, cluster::NodeIndex node, cluster::ResourceId id);
 
 }  // namespace berth::plugins

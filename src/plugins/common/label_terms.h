@@ -1,9 +1,9 @@
 // LabelTerms: where volumes can be reached, as conditions on node labels: the node affinity of a
 // volume, the allowed topologies of a storage class, the segment of a storage capacity.
 //
-// Made for one volume that may be looked at once, so compiling costs what the terms say and nothing
-// per node or label value: values are compared by their id. LabelTermIndex finds, for a node, those
-// of many terms that may match it.
+// Compiled for one volume that may be used once, so the cost is per term, not per node or label
+// value: values are compared by their id. LabelTermIndex finds, for a node, those of many terms
+// that may match it.
 //
 // Threads: made and indexed on the cycle's own thread; matching only reads.
 #pragma once
@@ -27,7 +27,7 @@ class LabelTerms {
   // Matches every node.
   LabelTerms() = default;
 
-  // A volume's required node affinity: absent matches every node. Field requirements say nothing,
+  // A volume's required node affinity: absent matches every node. Field requirements are ignored;
   // terms that do not parse match nothing.
   static LabelTerms OfVolume(const cluster::Cluster& cluster,
                              const std::optional<api::NodeSelector>& affinity);
@@ -70,7 +70,7 @@ class LabelTerms {
   std::vector<Term> terms_;  // when !all_
 };
 
-// Items by the label values they ask for.
+// Items by the label values they require.
 class LabelTermIndex {
  public:
   void Add(uint32_t item, const LabelTerms& terms);
@@ -101,7 +101,7 @@ class LabelTermIndex {
   ByKey& Of(const LabelTerms::Test& test);
 
   std::vector<ByKey> by_key_;
-  std::vector<uint32_t> others_;  // items that do not always ask for one of a few values
+  std::vector<uint32_t> others_;  // items that do not require one of a few values
 };
 
 }  // namespace berth::plugins

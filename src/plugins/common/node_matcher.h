@@ -1,8 +1,8 @@
 // NodeMatcher: node selector terms compiled against the cluster's label columns.
 //
-// What a term says about a label is decided once per distinct value of that label; a node then
-// costs one look into the column and one into the answers. Made for one cluster and kept for as
-// long as it lives: label values that appear later are decided when they are first met, in Prepare.
+// A requirement is evaluated once per distinct value of its label; a node then costs one lookup in
+// the column and one in the results. Built for one cluster and kept for its lifetime: label values
+// that appear later are evaluated in Prepare.
 #pragma once
 
 #include <cstdint>

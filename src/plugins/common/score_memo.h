@@ -1,7 +1,7 @@
-// For normalising scores quickly.
+// Fast normalization of scores.
 //
-// ScoreMemo remembers what a raw score is normalised to: nodes of a cycle share few raw scores, and
-// a division costs more than a look.
+// ScoreMemo caches the normalized value of a raw score: nodes of a cycle share few raw scores, and
+// a division costs more than a lookup.
 #pragma once
 
 #include <array>
@@ -12,8 +12,7 @@
 
 namespace berth::plugins {
 
-// Calls f(NodeIndex) for every bit of `word`, the w-th of a set; full words without looking for
-// bits.
+// Calls f(NodeIndex) for every bit of `word`, the w-th of a set; full words without bit scanning.
 template <class F>
 void ForEachNode(uint64_t word, size_t w, F&& f) {
   if (word != ~uint64_t{0}) {

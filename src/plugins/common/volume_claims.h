@@ -1,5 +1,5 @@
-// Claims of a pod's volumes: which claim stands for a volume, and what kube-scheduler says when it
-// is not as it should be. Shared by the volume plugins.
+// Claims of a pod's volumes: the claim behind a volume, and kube-scheduler's messages for invalid
+// ones. Shared by the volume plugins.
 #pragma once
 
 #include <string>
@@ -47,7 +47,7 @@ bool IsFullyBound(const api::PersistentVolumeClaim& claim);
 // Is the volume's claimRef this very claim, or the name of it before it existed?
 bool IsBoundTo(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim);
 
-// What a lister says: `persistentvolumeclaim "data" not found`.
+// A lister's error message: `persistentvolumeclaim "data" not found`.
 std::string NotFound(std::string_view resource, std::string_view name);
 inline constexpr std::string_view kClaimResource = "persistentvolumeclaim";
 inline constexpr std::string_view kVolumeResource = "persistentvolume";

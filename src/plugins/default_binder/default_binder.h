@@ -1,4 +1,4 @@
-// DefaultBinder: writes the Binding that tells the API server where the pod goes.
+// DefaultBinder: binds the pod with a Binding object.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// DefaultPreemption: makes room for a pod by deleting less important ones from one node.
+// DefaultPreemption: frees capacity for a pod by deleting less important pods from one node.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
 
-  // A pod waits here while the deletion of its victims is being asked for.
+  // Holds a pod back while its victims are being deleted.
   framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod& pod) const override {
     if (!pod.preempting) return {};
     return framework::Status::Unresolvable(
@@ -52,8 +52,8 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
                                   framework::PostFilterResult* result) override;
   framework::Status ReviewFailed(std::string_view why) const override;
 
-  // What preemption would look at for the cycle's pod, all nodes of it, for reports: nothing is
-  // proposed, and the cluster is as before. Empty when the pod may not preempt.
+  // For reports: the candidates of the cycle's pod on all nodes. Proposes nothing and leaves the
+  // cluster unchanged. Empty when the pod may not preempt.
   struct Report {
     std::vector<Candidate> candidates;
     std::vector<size_t> best;  // positions in candidates

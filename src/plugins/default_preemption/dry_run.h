@@ -23,7 +23,7 @@ struct NoCandidate {
 
 // Does preemption spare `a` rather than `b`: higher priority, then longer running?
 bool MoreImportant(const cluster::Pod& a, const cluster::Pod& b);
-// The most important ones first, in the order kube-scheduler's sorting gives them.
+// Most important first, in kube-scheduler's sort order.
 void SortByImportance(const cluster::Cluster& cluster, std::vector<cluster::PodId>& pods);
 
 class DryRun {

@@ -1,10 +1,10 @@
-// KnownVictims: what dry runs found, kept for later pods of the same shape.
+// KnownVictims: results of dry runs, cached for later pods of the same shape.
 //
-// As long as every filter that concerns the pod depends on the node itself, a dry run reads the
-// node, the pods on it and nominated to it, the pod's shape and the disruption budgets. The cluster
-// notes the rows that change (Cluster::Changes), so a finding is good until its row is noted; new
-// budgets make all of them void, and nodes with nominated pods are looked at anew each time. Dry
-// runs take back what they do, so their own notes mean nothing here.
+// If every filter that concerns the pod depends on the node alone, a dry run reads the node, the
+// pods on it and nominated to it, the pod's shape and the disruption budgets. The cluster logs the
+// rows that change (Cluster::Changes), so a result is valid until its row is logged. New budgets
+// invalidate all results, and nodes with nominated pods are evaluated every time. Dry runs revert
+// their changes, so their own log entries are ignored.
 #pragma once
 
 #include <compare>

@@ -14,11 +14,11 @@ inline constexpr int64_t kBindingTimeoutNs = 600'000'000'000;
 
 bool HasBindingConditions(const api::ResourceClaim& claim);
 
-// Has every device of the claim all its conditions? Fails, in words for the user, when the driver
-// has given up on one.
+// Does every device of the claim meet all its conditions? An error for the user when the driver
+// reports a failure.
 Result<bool> IsReadyForBinding(const api::ResourceClaim& claim);
 
-// Was it allocated so long ago that its devices will not get ready any more?
+// Has the timeout for the binding conditions passed?
 bool IsBindingOverdue(const api::ResourceClaim& claim, const api::Time& now);
 
 }  // namespace berth::plugins::dynamic_resources

@@ -1,8 +1,7 @@
 // Capacity: what a request takes of a device that several claims may share.
 //
-// A device's policy rounds what is asked for up to what it can give; what was not asked for costs
-// the policy's default, or all there is. Decides as kube-scheduler does where DRAConsumableCapacity
-// is on.
+// A device's policy rounds a request up to a valid amount; a capacity without a request costs the
+// policy's default, or all of it. Decides as kube-scheduler does with DRAConsumableCapacity.
 #pragma once
 
 #include "api/resource/device.h"
@@ -20,8 +19,8 @@ inline bool IsShared(const api::Device& device) {
 api::ResourceList ConsumedCapacity(const api::Device& device,
                                    const api::CapacityRequirements* request);
 
-// True when the device has all that is asked for, can give it in such an amount, and has that much
-// left. `consumed` and `reserved` are what others have of it; null for nothing.
+// True when the device has every requested capacity, in a valid amount, and enough of it is left.
+// `consumed` and `reserved` are in use by others; null: none.
 bool HasCapacityFor(const api::Device& device, const api::CapacityRequirements* request,
                     const api::ResourceList* consumed, const api::ResourceList* reserved);
 

@@ -1,7 +1,7 @@
-// CounterBook: what devices that are parts of others draw from the counters of their slice.
+// CounterBook: what partitioned devices consume of the counters of their slice.
 //
-// Devices in use have drawn for good; devices that a search takes draw until it gives them back.
-// Not for several threads at once. REQUIRES: the inventory does not change meanwhile.
+// Devices in use have consumed permanently; devices that a search takes consume until it releases
+// them. Not thread-safe. REQUIRES: the inventory does not change meanwhile.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // DynamicResources: devices for the resource claims of a pod.
 //
 // A pod waits until its claims exist. Claims that are allocated bind it to the nodes where the
-// devices are; claims that are not are allocated, in thought, on every node that is asked about.
+// devices are; unallocated claims are allocated tentatively on every node that is evaluated.
 // Reserve remembers the allocation for the chosen node in the object store's in_flight_claims until
 // PreBind has written it (pre_bind.h).
 //
@@ -46,7 +46,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::TimeAwarePlugin,
                                public framework::EnqueueExtensions {
  public:
-  // `max_steps`: how many devices may be looked at for one node, 0 for any number.
+  // `max_steps`: limit of devices tried per node; 0: none.
   DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
                    const config::DraFeatures& features = {});
   ~DynamicResources() override;
@@ -80,7 +80,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   const cluster::RowLog* ChangedRows() const override { return &changed_rows_; }
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
-  // Proposes to deallocate a claim that keeps the pod from nodes and that nobody else uses.
+  // Proposes to deallocate a claim that excludes nodes and that no other pod uses.
   framework::Status PostFilter(framework::Cycle&, cluster::Cluster&, const framework::Diagnosis&,
                                framework::PostFilterResult*) override;
   framework::Status Reserve(const framework::CycleContext&, framework::PluginState*,
@@ -131,7 +131,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   mutable SelectorTable selectors_;
   mutable uint64_t uses_ = 0;
   mutable uint64_t signatures_ = 0;      // seen so far
-  mutable uint64_t use_generation_ = 0;  // up to which the next two are told
+  mutable uint64_t use_generation_ = 0;  // up to which the next two are current
   mutable uint64_t shared_changes_ = 0;  // of devices that are not of one node alone
   mutable cluster::RowLog changed_rows_;
   mutable boost::unordered_flat_map<std::string, std::shared_ptr<Verdicts>> verdicts_;

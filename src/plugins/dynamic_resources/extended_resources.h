@@ -1,5 +1,5 @@
-// The claim that is made for the extended resources of a pod which devices stand for (the feature
-// gate DRAExtendedResource), and which containers use it.
+// The claim for extended resources of a pod that are backed by devices (the feature gate
+// DRAExtendedResource), and the containers that use it.
 //
 // One claim per pod, owned by it. Until PreBind it exists only here, under a name that no claim of
 // the API can have.
@@ -20,7 +20,7 @@ inline constexpr std::string_view kExtendedClaimName = "<extended-resources>";
 inline constexpr std::string_view kExtendedClaimAnnotation =
     "resource.kubernetes.io/extended-resource-claim";
 
-// The extended resources a pod asks for, in order of their ids.
+// The extended resources a pod requests, in order of their ids.
 struct ExtendedResources {
   std::vector<cluster::ResourceId> of_devices;  // some device class stands for them
   std::vector<cluster::ResourceId> of_nodes;    // only nodes can have them

@@ -1,10 +1,10 @@
 // Inventory: all devices of all resource slices, and which of them are in use.
 //
-// Every device has a slot; the slots of a slice are whole 64-bit words, so that what is asked about
-// devices (in use, matching a selector) is a bitmap with the same layout everywhere. Brought up to
-// date from the object store by looking at what has changed. Threads: Sync on one thread;
-// everything else may be read by many while nobody syncs. Invariant: after Sync the objects pointed
-// to are those of the store, until the store changes.
+// Every device has a slot; the slots of a slice are whole 64-bit words, so that what is read
+// devices (in use, matching a selector) is a bitmap with the same layout everywhere. Updated from
+// the object store through its change log. Threads: Sync on one thread; everything else may be read
+// by several threads while none calls Sync. Invariant: after Sync the objects pointed to are those
+// of the store, until the store changes.
 #pragma once
 
 #include <cstdint>

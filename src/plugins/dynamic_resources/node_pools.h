@@ -1,8 +1,8 @@
 // NodePools: which pools of devices each node can reach.
 //
-// A pool seen from a node is made of the slices that name the node, all nodes, or a selector the
-// node matches; only those of the newest generation count. Nodes that match the same shared slices
-// share one list of pools.
+// A pool as seen from a node consists of the slices that name the node, all nodes, or a selector
+// the node matches; only those of the newest generation count. Nodes that match the same shared
+// slices share one list of pools.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class NodePools {
   // Changes with every true Sync.
   uint64_t Version() const { return version_; }
 
-  // Not empty: no node can be looked at, because some slice is wrong in a way that concerns them
+  // Not empty: no node can be evaluated, because some slice is invalid in a way that concerns them
   // all.
   const std::string& Error() const { return error_; }
 
@@ -70,7 +70,7 @@ class NodePools {
 
   void Rebuild(const cluster::Cluster& cluster, const Inventory& inventory);
   std::vector<SliceId> LiveSlices(const Inventory& inventory) const;
-  // Adds the slice to the nodes it reaches. False: error_ says why it cannot.
+  // Adds the slice to the nodes it reaches. False: see error_.
   bool Reach(const cluster::Cluster& cluster, const Inventory& inventory, SliceId id,
              std::vector<ReachedSlices>* own, std::vector<ReachedSlices>* shared);
   bool ReachDevices(const cluster::Cluster& cluster, const SliceRecord& record,

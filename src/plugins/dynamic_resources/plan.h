@@ -41,7 +41,7 @@ struct RequestGroup {
   size_t first = 0;  // in ClaimPlan::requests
   size_t count = 0;
   bool prioritized = false;
-  std::string error;  // before its requests are looked at
+  std::string error;  // before its requests are evaluated
 };
 
 // Devices of some requests must agree in an attribute, or all have it and differ.

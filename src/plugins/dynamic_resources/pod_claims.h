@@ -1,4 +1,4 @@
-// Which resource claims a pod uses, and what they say about the pod.
+// The resource claims of a pod, and their state for it.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace berth::plugins::dynamic_resources {
 
-// The claims of the pod in the order of its spec, without those that were left out on purpose.
-// Fails, in words for the user, when one is missing, going away or somebody else's.
+// The claims of the pod in the order of its spec, without those that are deliberately omitted. An
+// error for the user when one is missing, being deleted or owned by another pod.
 Result<std::vector<const api::ResourceClaim*>> PodClaims(const cluster::ObjectStore& objects,
                                                          const cluster::Pod& pod);
 

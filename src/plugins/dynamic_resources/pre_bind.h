@@ -1,23 +1,23 @@
-// The PreBind task of DynamicResources: writes, claim by claim, the allocation Reserve decided on
-// and that the pod uses the claim.
+// The PreBind task of DynamicResources: for each claim, writes the allocation that Reserve decided
+// and the reservation for the pod.
 //
 // What its writes change, against the claim of the same resourceVersion:
-//   the claim   metadata.finalizers: one more; before a claim gets its allocation
-//   its status  status.allocation, unless it has one; status.reservedFor: one more, the pod's
-//   a claim for extended resources is created first; after its status, status.extended-
-//   ResourceClaimStatus of the pod is written
-//   when undone status.reservedFor: one less, the pod's. It can also be sent as a patch that
-//   deletes
-//               the entry by the pod's uid, with the claim's uid and without a resourceVersion:
-//               then it cannot conflict. A claim that was created is removed.
-// After a conflict the claim is taken from the cluster's store, as soon as that has a newer one.
 //
-// Where binding conditions are followed the claims are looked at every second once they are
-// written, as the store has them, until their devices are ready, one has failed or it has taken too
-// long.
+// - The claim: metadata.finalizers gains an entry, before the claim gets its allocation.
+// - Its status: status.allocation, unless it has one; status.reservedFor gains the pod.
+// - A claim for extended resources is created first; after its status, the pod's
+//   status.extendedResourceClaimStatus is written.
+// - Undo: status.reservedFor loses the pod. It can also be sent as a patch that deletes the entry
+//   by the pod's uid, with the claim's uid and without a resourceVersion: then it cannot conflict.
+//   A claim that was created is deleted.
 //
-// A written claim goes into the cluster's store unless the store has it already. An engine that
-// wants an event for the queue hands the answer to its own store before it calls Next.
+// After a conflict the claim is read from the cluster's store, as soon as that has a newer version.
+//
+// With binding conditions, the written claims are checked every second, as the store has them,
+// until their devices are ready, one has failed or the timeout has passed.
+//
+// A written claim goes into the cluster's store unless the store already has it. An engine that
+// needs an event for the queue puts the response into its own store before it calls Next.
 #pragma once
 
 #include <memory>

@@ -25,8 +25,7 @@ class Search {
     Slot slot = 0;
   };
 
-  // `max_steps`: how many devices may be looked at, 0 for any number. The arguments outlive the
-  // search.
+  // `max_steps`: limit of devices tried; 0: none. The arguments outlive the search.
   Search(const Inventory& inventory, const Plan& plan, int64_t max_steps);
 
   // May be called for one node after the other.
@@ -39,7 +38,7 @@ class Search {
   const std::vector<Found>& Devices(size_t claim) const { return claims_[claim].found; }
   size_t Alternative(size_t claim, size_t group) const { return claims_[claim].alternative[group]; }
 
-  // What Run() would say, found by counting. False: it must run.
+  // The result of Run(), found by counting. False: Run() is needed.
   bool Count(const PoolList& pools, Outcome* outcome) const;
 
  private:
@@ -47,7 +46,7 @@ class Search {
     kDone,
     kDeadEnd,
     kTooMany,  // more devices than a claim may hold
-    kStop,     // outcome_ says why
+    kStop,     // see outcome_
   };
 
   // Where the search is.
@@ -124,7 +123,7 @@ class Search {
   std::vector<ClaimState> claims_;
   std::vector<std::pair<Slot, size_t>> taken_;  // device and claim
   CounterBook counters_;
-  boost::unordered_flat_map<Slot, api::ResourceList> shared_;  // what the search has given
+  boost::unordered_flat_map<Slot, api::ResourceList> shared_;  // allocated by the search
   int64_t steps_ = 0;
   Outcome outcome_ = Outcome::kImpossible;
   std::string error_;

@@ -17,8 +17,8 @@ namespace berth::plugins::dynamic_resources {
 // One claim of the pod.
 struct ClaimInfo {
   const api::ResourceClaim* claim = nullptr;
-  // Where an allocated claim can be used: everywhere, on one node, or where the selector says.
-  // Nowhere, if its devices will not get ready for binding.
+  // Where an allocated claim can be used: everywhere, on one node, or on nodes that the selector
+  // matches. Nowhere, if its devices will not get ready for binding.
   bool nowhere = false;
   bool anywhere = true;
   cluster::NodeIndex only_node = cluster::kNoNode;

@@ -1,9 +1,9 @@
-// InterPodAffinity: pods that want to be near other pods, or away from them.
+// InterPodAffinity: affinity and anti-affinity between pods.
 //
 // Required terms of the pod and required anti-affinity of the pods already placed are filters;
 // preferred terms of both sides, and required affinity of placed pods with hardPodAffinityWeight,
-// are scores. All of it is counted per topology domain by cluster::TopologyCounters; a cycle adds
-// up the counters that concern the pod and looks at each node's domains.
+// are scores. All of it is counted per topology domain by cluster::TopologyCounters; a cycle sums
+// the counters that concern the pod and looks up each node's domains.
 #pragma once
 
 #include <memory>

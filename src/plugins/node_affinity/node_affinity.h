@@ -66,7 +66,7 @@ class NodeAffinity final : public framework::PreFilterPlugin,
   };
   // What is derived from a pod's shape.
   struct Compiled {
-    // What the pod asks for, as a matcher, or just one node by its name, as daemons do.
+    // The pod's requirement, as a matcher, or a single node name, as for DaemonSets.
     std::optional<NodeMatcher> required;
     cluster::StringId only_node = cluster::kNoString;
     std::optional<std::vector<std::string>> named_nodes;
@@ -76,7 +76,7 @@ class NodeAffinity final : public framework::PreFilterPlugin,
     std::string preferred_error;
 
     bool Asks() const { return required || only_node != cluster::kNoString; }
-    // REQUIRES: it asks.
+    // REQUIRES: the pod has a requirement.
     bool Matches(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
       return required ? required->Matches(cluster, n) : cluster.Record(n).name == only_node;
     }
@@ -92,11 +92,11 @@ class NodeAffinity final : public framework::PreFilterPlugin,
 
   // Touched only in BeginCycle.
   mutable cluster::PerShape<Compiled> compiled_;
-  mutable Compiled nothing_;  // of a pod that asks for nothing
+  mutable Compiled nothing_;  // of a pod without requirements
   mutable std::optional<NodeMatcher> added_required_;
   mutable std::vector<Weighted> added_preferred_;
   bool has_added_preferred_ = false;
-  std::optional<api::NodeSelectorMatcher> added_selector_;  // what added_required_ is made from
+  std::optional<api::NodeSelectorMatcher> added_selector_;  // the source of added_required_
   // Touched only in hints.
   mutable cluster::PerShape<api::RequiredNodeAffinity> hint_required_;
 };

@@ -1,8 +1,9 @@
 // Allocation scores: how full a node would be with the pod, resource by resource.
 //
 // Each strategy exists twice: as a rule for one node in plain integers, the definition, and as a
-// kernel over 64 nodes that gives the same numbers faster. The kernel computes with doubles where
-// all amounts are small enough for that to be exact, and falls back to the rule where they are not.
+// kernel over 64 nodes that computes the same numbers faster. The kernel computes with doubles
+// where all amounts are small enough for that to be exact, and falls back to the rule where they
+// are not.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,8 @@ struct ScoredSpec {
 std::vector<ScoredSpec> ResolveSpecs(const cluster::Cluster& cluster,
                                      const std::vector<config::ResourceSpec>& specs);
 
-// Collects what counts: resources nodes can have, and scalar resources only if the pod asks for
-// them. `nonzero`: cpu and memory are counted with the defaults for containers that ask for none.
+// Collects the scored resources: those nodes can have, and scalar resources only if the pod
+// requests them. `nonzero`: cpu and memory use the defaults for containers without requests.
 // `requests` are the pod's.
 void CollectResources(const cluster::Cluster& cluster, const std::vector<ScoredSpec>& specs,
                       const cluster::Amounts& requests, bool nonzero,

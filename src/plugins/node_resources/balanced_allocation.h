@@ -22,7 +22,7 @@ class BalancedAllocation final : public framework::PreScorePlugin, public framew
   std::string_view Name() const override { return kBalancedAllocationName; }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodePods; }
   std::unique_ptr<framework::PluginState> NewState() const override;
-  // Skip for a pod that asks for none of the resources.
+  // Skip for a pod that requests none of the resources.
   framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,
                              const framework::NodeSet&) const override;
   void Score(const framework::CycleContext&, const framework::PluginState*,

@@ -1,5 +1,5 @@
-// NodeResourcesFit: a node must have enough of everything the pod asks for; how full it gets
-// decides how much it is wanted.
+// NodeResourcesFit: a node must have enough of every requested resource; how full it gets decides
+// how much it is wanted.
 #pragma once
 
 #include <memory>

@@ -42,7 +42,7 @@ struct PodVolumes {
   framework::Code code = framework::Code::kSuccess;
   std::string message;             // when code is not success: no node can be judged
   std::vector<CsiVolume> volumes;  // may name one volume twice
-  bool by_kind = false;            // another kind of node may give another answer
+  bool by_kind = false;            // the result may differ for another kind of node
 };
 
 // `is_new`: the pod that is to be placed. Claims it lacks keep it from running; pods that run

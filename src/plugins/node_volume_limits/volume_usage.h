@@ -1,9 +1,9 @@
 // VolumeUsage: for every node, the CSI volumes its pods use and its attachments hold, counted by
 // driver, and how many it may hold.
 //
-// Derived from pods, claims, volumes, classes, attachments and CSINodes. Sync() derives again the
-// nodes for which one of these has changed, found through the change logs and through what each
-// node's answer depended on; so a cycle pays for what has happened since the last one.
+// Derived from pods, claims, volumes, classes, attachments and CSINodes. Sync() updates the nodes
+// for which one of these has changed, found through the change logs and the dependencies of each
+// node's result, so a cycle costs what changed since the last one.
 //
 // Threads: Sync and ColumnOf on the cycle's own thread; the rest only reads.
 #pragma once
@@ -31,7 +31,7 @@ struct NodeUsage {
   std::vector<cluster::StringId> volumes;               // of pods, sorted
   std::vector<std::pair<std::string, int32_t>> limits;  // by driver
   std::vector<std::pair<std::string, int32_t>> used;    // by driver, attachments included
-  // The pod whose volumes cannot be told; then the node cannot be judged.
+  // The pod whose volumes cannot be determined; then the node cannot be evaluated.
   cluster::PodId bad_pod = cluster::kNoPod;
 
   int32_t Limit(std::string_view driver) const;  // kNoLimit if there is none
@@ -97,7 +97,7 @@ class VolumeUsage {
     bool IsOf(const cluster::Pod& other) const;
   };
   struct Row {
-    cluster::StringId node = cluster::kNoString;  // whose row; kNoString: nobody's
+    cluster::StringId node = cluster::kNoString;  // the node of the row; kNoString: none
     NodeUsage usage;
     std::vector<Holder> pods;  // those with volumes; none where nothing is limited
     Holder attached;
@@ -139,7 +139,7 @@ class VolumeUsage {
   std::vector<Holder> holders_;
   cluster::RowLog changes_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Column>> columns_;
-  // Rows that looked at an object, by kind letter and key.
+  // Rows that depend on an object, by kind letter and key.
   boost::unordered_flat_map<std::string, std::vector<cluster::NodeIndex>> dependents_;
   // Attachments by their key, and by the name of their node.
   boost::unordered_flat_map<std::string, std::string> node_of_attachment_;

@@ -47,7 +47,7 @@ api::Selector DefaultSelector(api::StringMap service_labels, const cluster::PodS
 using OwnerGenerations = std::array<uint64_t, 4>;
 OwnerGenerations GenerationsOf(const cluster::ObjectStore& objects);
 
-// Spread over nodes and zones, as kube-scheduler does when it is told nothing else.
+// Spread over nodes and zones: kube-scheduler's default constraints.
 std::vector<api::TopologySpreadConstraint> SystemDefaultConstraints();
 
 // The natural logarithm of a whole number, to the last bit as Go's math.Log computes it on amd64.

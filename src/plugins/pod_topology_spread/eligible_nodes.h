@@ -1,8 +1,8 @@
 // EligibleNodes: the nodes a spread constraint counts, and the domains they form.
 //
 // Which nodes count depends on the constraint's policies, on the labels the pod's constraints name
-// and, where the policies say so, on the pod's node affinity and tolerations. Pods that agree on
-// all that share one object. It is made again when nodes have changed.
+// and, depending on the policies, on the pod's node affinity and tolerations. Pods that agree on
+// all of these share one object. It is rebuilt when nodes have changed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace berth::plugins::pod_topology_spread {
 
 // What decides whether a node counts.
 struct Eligibility {
-  cluster::StringId own_key = cluster::kNoString;  // the key whose domains are asked for
+  cluster::StringId own_key = cluster::kNoString;  // the key whose domains are needed
   std::vector<cluster::StringId> required_keys;    // labels a node must have
   bool honors_node_affinity = false;
   bool honors_taints = false;

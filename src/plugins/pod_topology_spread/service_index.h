@@ -1,8 +1,8 @@
-// ServiceIndex: which services select a pod, without asking every service of the cluster.
+// ServiceIndex: which services select a pod, without visiting every service of the cluster.
 //
-// A service that selects a pod has each pair of its selector among the pod's labels. So it is filed
-// under one of them, and a pod asks for what is filed under its own labels: clusters have thousands
-// of services, pods a handful of labels.
+// A service that selects a pod has each pair of its selector among the pod's labels. So it is
+// indexed under one of them, and a pod looks up its own labels: clusters have thousands of
+// services, pods a handful of labels.
 #pragma once
 
 #include <cstdint>

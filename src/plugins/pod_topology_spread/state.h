@@ -43,7 +43,7 @@ struct PodTopologySpread::Lists {
   api::StringMap service_labels;
   api::Selector selector;
 
-  bool reads_labels = false;  // some selector is made from the pod's labels
+  bool reads_labels = false;  // some selector depends on the pod's labels
   CompiledList hard;
   CompiledList soft;
 };
@@ -109,7 +109,7 @@ struct PodTopologySpread::SoftState {
   std::vector<double> of_domain;  // by code; 0 for nodes without the label
   const int32_t* pods = nullptr;  // by row, instead of of_domain
 
-  // For classes of pods: what the traits of a node are made of.
+  // For pod classes: the components of a node's traits.
   const cluster::PodCounter* counter = nullptr;
   const cluster::IndexCounts* domains = nullptr;
 

@@ -1,4 +1,4 @@
-// PrioritySort: higher priority first, then who waits longer.
+// PrioritySort: higher priority first, then longer waiting time.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What comes between Reserve and the binding of the pod: the decision is written to the API server,
-// and then its controllers bind and provision. CheckBindings says how far they are.
+// Between Reserve and the binding of the pod, the decision is written to the API server, and its
+// controllers bind and provision. CheckBindings returns their progress.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ namespace berth::plugins::volume_binding {
 struct BindProgress {
   enum class Step : uint8_t {
     kDone,    // all claims are bound: the pod may be
-    kWait,    // look again in a second, until the timeout is over
+    kWait,    // check again in a second, until the timeout
     kFailed,  // the pod must be scheduled again
   };
   Step step = Step::kDone;
   std::string error;  // with kFailed
 };
 
-// `written`: what was reserved, its objects replaced by the API server's answers to the writes, so
-// that older objects in the cluster are known to be older. Looks at what the API server says, not
-// at what is assumed. `pod_exists`: false when the pod has been deleted meanwhile.
+// `written`: what was reserved, its objects replaced by the API server's responses to the writes,
+// so that older objects in the cluster are recognized as older. Reads the API server's objects, not
+// the assumed ones. `pod_exists`: false when the pod has been deleted meanwhile.
 BindProgress CheckBindings(const cluster::Cluster& cluster, const ReservedVolumes& written,
                            std::string_view pod_name, bool pod_exists);
 

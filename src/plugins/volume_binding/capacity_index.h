@@ -21,14 +21,14 @@ class CapacityIndex {
 
   void Sync(const cluster::Cluster& cluster);
 
-  // Null: nobody has published a capacity for the class.
+  // Null: no capacity is published for the class.
   const Class* Find(std::string_view storage_class) const;
   struct Segment {
     LabelTerms terms;
     int64_t limit = 0;  // of a single volume, in bytes
     int64_t capacity = 0;
   };
-  // One that has room for a volume of `size` bytes and that the node can reach; null: there is
+  // A capacity that can hold a volume of `size` bytes and that the node can reach; null: there is
   // none.
   static const Segment* FindRoom(const cluster::Cluster& cluster, const Class& storage_class,
                                  int64_t size, cluster::NodeIndex n);

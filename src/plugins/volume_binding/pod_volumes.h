@@ -1,9 +1,9 @@
-// PodVolumes: what the claims of one pod ask of a node, prepared once per cycle and then answered
-// node by node.
+// PodVolumes: the requirements of a pod's claims on a node, prepared once per cycle and checked per
+// node.
 //
-// Claims that are bound want a node their volume can be reached from. Claims that wait for their
-// first consumer want a volume that exists and is free, the smallest that fits, or a place where
-// one can be provisioned.
+// A bound claim needs a node from which its volume is reachable. A claim that waits for its first
+// consumer needs an existing free volume, the smallest that fits, or a node where one can be
+// provisioned.
 //
 // Threads: Prepare on the cycle's own thread; Check only reads. Good until the cluster's volume
 // objects change.
@@ -38,7 +38,7 @@ inline constexpr std::string_view kNotEnoughSpace = "node(s) did not have enough
 inline constexpr std::string_view kVolumeMissing =
     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)";
 
-// Why a node will not do. Bits combine; their texts are reported in this order.
+// Why a node was rejected. Bits combine; their reasons are reported in this order.
 enum Reason : uint32_t {
   kNodeConflictBit = 1u << 0,
   kBindConflictBit = 1u << 1,
@@ -46,12 +46,12 @@ enum Reason : uint32_t {
   kVolumeMissingBit = 1u << 3,
 };
 
-// Nodes whose CSI drivers have taken over an in-tree plugin, as their CSINodes say.
+// Nodes whose CSI drivers replace an in-tree plugin, according to their CSINodes.
 class MigratedNodes {
  public:
   // The set stays good until the next call after a change of nodes or CSINodes.
   const cluster::NodeSet& Of(const cluster::Cluster& cluster, InTreeKind kind);
-  // Rows that came to a set or left it, noted when the set was asked for.
+  // Rows that entered or left a set, logged when the set is requested.
   const cluster::RowLog& Changes() const { return changes_; }
 
  private:

@@ -2,12 +2,13 @@
 // controllers have bound every claim.
 //
 // What its writes change, against the objects of the same resourceVersion:
-//   PersistentVolume       spec.claimRef,
-//   metadata.annotations["pv.kubernetes.io/bound-by-controller"] PersistentVolumeClaim
-//   metadata.annotations["volume.kubernetes.io/selected-node"]
-// An object may have all of that already: it is written all the same, since that is how the API
-// server tells us when it has been changed since we read it. Nothing is taken back when the pod is
-// not bound after all: the volumes stay with their claims, which the pod will be tried with again.
+//
+// - PersistentVolume: spec.claimRef, metadata.annotations["pv.kubernetes.io/bound-by-controller"]
+// - PersistentVolumeClaim: metadata.annotations["volume.kubernetes.io/selected-node"]
+//
+// An object that already has all of that is written nevertheless: the API server refuses the write
+// if the object has changed since it was read. Nothing is reverted when the pod is not bound: the
+// volumes stay with their claims for the pod's next attempt.
 #pragma once
 
 #include <memory>

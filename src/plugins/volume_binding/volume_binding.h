@@ -95,8 +95,8 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   const ReservedVolumes* Reserved(std::string_view pod_uid) const;
   // The same for the pod this state was last used for.
   static const ReservedVolumes* Reserved(const framework::PluginState& state);
-  // The decision has been carried out: it is not needed any more, and what was assumed stays until
-  // the API server's own objects replace it.
+  // The decision has been carried out and is no longer needed; assumed objects stay until the API
+  // server's objects replace them.
   void Release(std::string_view pod_uid);
 
   // How long to wait, after writing, for all claims to be bound.

@@ -26,8 +26,8 @@ namespace berth::plugins::volume_binding {
 
 using VolumeCache = AssumeCache<api::PersistentVolume>;
 
-// A volume without a claim. What most claims ask about is beside the pointer, so that most volumes
-// are judged without being looked at.
+// A volume without a claim. The fields that most claims test lie beside the pointer, so that most
+// volumes are rejected without dereferencing it.
 struct AvailableVolume {
   api::Quantity capacity;
   const api::PersistentVolume* volume = nullptr;
@@ -39,7 +39,7 @@ struct AvailableVolume {
 uint8_t AccessModeBits(const std::vector<std::string>& modes);
 inline constexpr uint8_t kUnknownMode = 1u << 7;
 
-// What a claim asks of a volume, wherever the volume is.
+// A claim's requirements on a volume, regardless of its location.
 class VolumeDemand {
  public:
   VolumeDemand() = default;
@@ -50,7 +50,7 @@ class VolumeDemand {
 
   // Big enough, of the right mode and attributes class, and not about to go.
   bool Accepts(const api::PersistentVolume& volume) const;
-  // Also with the labels and access modes asked for.
+  // Also matches the requested labels and access modes.
   bool Accepts(const AvailableVolume& available) const;
 
  private:
@@ -69,7 +69,7 @@ class VolumeIndex {
   // The order in which volumes are preferred: by capacity, then by name.
   static bool Before(const Available& a, const Available& b);
   struct Group {
-    std::string key;  // the affinity, as text
+    std::string key;  // the affinity, as a string
     LabelTerms terms;
     std::vector<Available> volumes;  // preferred ones first; empty: a free slot
   };

@@ -33,7 +33,7 @@ class VolumeZone final : public framework::PreFilterPlugin,
                               framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
-  // The labels that are asked for.
+  // The required labels.
   bool AppendClaims(const framework::CycleContext&, framework::PluginState*,
                     std::vector<int64_t>* out) const override;
   void Reasons(const framework::CycleContext&, const framework::PluginState*,

@@ -1,4 +1,4 @@
-// The labels that say in which zones and regions a volume is.
+// The labels with the zones and regions of a volume.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace berth::plugins::volume_zone {
 
-// Each with the one that says it in newer clusters.
+// Each with its successor in newer clusters.
 struct TopologyLabel {
   std::string_view key;
   std::string_view newer;

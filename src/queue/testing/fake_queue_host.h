@@ -22,12 +22,12 @@ class FakeQueueHost : public QueueHost {
 
   std::map<PodId, int32_t> priority;
   std::map<PodId, std::string> uid;   // else "uid-<pod>"
-  std::map<PodId, PluginMask> gates;  // the PreEnqueue plugins that object, asked in their order
+  std::map<PodId, PluginMask> gates;  // the PreEnqueue plugins that reject, called in their order
   std::vector<Registration> registrations;
   std::function<bool(PodId, PluginId, const Event&)> helps = [](PodId, PluginId, const Event&) {
     return true;
   };
-  // What was asked and told.
+  // The calls that were made.
   mutable std::vector<std::pair<PodId, PluginId>> hints_asked;
   mutable std::vector<std::pair<PodId, PluginId>> gates_asked;  // with the plugin to be first
   std::vector<std::string> incoming;                            // "queue event"

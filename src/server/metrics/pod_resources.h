@@ -1,5 +1,5 @@
-// kube_pod_resource_request and kube_pod_resource_limit, the metrics of /metrics/resources: what
-// every pod that has not finished asks for, resource by resource.
+// kube_pod_resource_request and kube_pod_resource_limit, the metrics of /metrics/resources:
+// requests and limits of every unfinished pod, per resource.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ struct ResourceUse {
 // What pods of one shape have in common.
 struct ShapeUse {
   std::string namespace_;
-  std::string priority;  // empty: none given
+  std::string priority;  // empty: not set
   std::string scheduler_name;
-  std::vector<ResourceUse> requests;  // sorted by resource; zero amounts are left out
+  std::vector<ResourceUse> requests;  // sorted by resource; zero amounts are omitted
   std::vector<ResourceUse> limits;
 };
 ShapeUse UseOf(const api::Pod& pod);
@@ -37,7 +37,7 @@ struct PodResourceUse {
   std::shared_ptr<const ShapeUse> shape;
 };
 
-// All pods of the cluster, and others' that have no node. On the engine's thread; costs a copy of
+// All pods of the cluster, and pending pods of other schedulers. On the engine's thread; copies
 // every pod's name.
 std::shared_ptr<const std::vector<PodResourceUse>> CollectPodResources(
     const cluster::Cluster& cluster, const kube::OtherPods& others);

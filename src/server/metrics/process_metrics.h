@@ -1,4 +1,4 @@
-// What every Kubernetes component says of itself: the process, its version, its gates, its lease.
+// Metrics that every Kubernetes component has: the process, its version, its gates, its lease.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace berth::server {
 
-// What the operating system says about this process. Fields it does not tell are negative.
+// What the operating system reports about this process. Unavailable fields are negative.
 struct ProcessStats {
   double cpu_seconds = -1;
   double open_fds = -1;
@@ -26,9 +26,9 @@ struct ProcessStats {
 };
 ProcessStats ReadProcessStats();
 
-// process_*: read anew at every scrape.
+// process_*: read at every scrape.
 void AddProcessMetrics(Registry& registry);
-// registered_metrics_total and its siblings: what the registry says of itself.
+// registered_metrics_total and its siblings: metrics about the registry.
 void AddRegistryMetrics(Registry& registry);
 
 struct FeatureValue {
@@ -41,7 +41,7 @@ struct ComponentInfo {
   std::string git_version;  // "v1.34.10"
   std::string git_commit;   // of the build
   std::string build_date = "1970-01-01T00:00:00Z";
-  std::string compiler;  // what compiled it, and its version
+  std::string compiler;  // the compiler and its version
   std::string compiler_version;
   std::string platform = "linux/amd64";
   std::string binary_version = "1.34";

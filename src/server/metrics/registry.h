@@ -1,12 +1,12 @@
-// Registry: counters, gauges and histograms, and the text Prometheus reads.
+// Registry: counters, gauges and histograms, and their Prometheus text format.
 //
-// A family is a name with a help text and label names; its series hold the values. Who counts
-// resolves a series once (With) and keeps the pointer: counting is then one relaxed store, no lock
-// and no lookup. Series live as long as the registry.
+// A family is a name with a help text and label names; its series hold the values. A caller
+// resolves a series once (With) and keeps the pointer: counting is then one relaxed store, without
+// lock or lookup. Series live as long as the registry.
 //
 // Threads: With and WriteText may be called from any thread. A series may be changed by any thread;
-// one with a single writer may use the cheaper Own… calls. Readers see every value whole, a
-// histogram's parts from moments that may differ by what was counted while it was read.
+// one with a single writer may use the cheaper Own… calls. Readers never see torn values, but the
+// parts of a histogram may be read at slightly different times.
 #pragma once
 
 #include <atomic>
@@ -60,11 +60,11 @@ class Histogram {
   void Observe(double value);
   // `times` equal values. REQUIRES: this is the only thread that changes the series.
   void OwnObserve(double value, uint64_t times = 1) {
-    // Mostly the bucket of the value before.
+    // Mostly the bucket of the previous value.
     if (!OwnFits(value)) FindBucket(value);
     OwnObserveFitting(value, times);
   }
-  // Does it fall into the bucket of the value before? REQUIRES: as OwnObserve.
+  // Does it fall into the bucket of the previous value? REQUIRES: as OwnObserve.
   bool OwnFits(double value) const { return value > above_ && value <= upto_; }
   // REQUIRES: it does.
   void OwnObserveFitting(double value, uint64_t times = 1) {
@@ -85,7 +85,7 @@ class Histogram {
   const std::vector<double>* bounds_;
   std::unique_ptr<std::atomic<uint64_t>[]> counts_;  // one per bound, and +Inf
   std::atomic<double> sum_{0};
-  // The bucket of the last OwnObserve, and what falls into it. At first nothing does.
+  // The bucket of the last OwnObserve and its bounds. Initially empty.
   std::atomic<uint64_t>* last_ = nullptr;
   double above_ = 0;
   double upto_ = 0;
@@ -100,7 +100,7 @@ struct FamilyOptions {
 
 using LabelValues = std::initializer_list<std::string_view>;
 
-// What all families share: where their series are printed.
+// Base of all families: prints their series.
 class Family {
  public:
   explicit Family(FamilyOptions options);
@@ -110,15 +110,15 @@ class Family {
 
   const std::string& Name() const { return options_.name; }
   virtual std::string_view Type() const = 0;
-  // Nothing when there are no series. `scratch` is reused.
+  // Prints nothing when there are no series. `scratch` is reused.
   void AppendText(std::string& out);
-  // Sets counters and histograms with labels back to zero.
+  // Resets counters and histograms with labels to zero.
   virtual void Reset() = 0;
 
  protected:
   friend class Registry;
   // Label values in the order of the options; values that are not allowed become "unexpected".
-  // Returns the position of the series, made when new.
+  // Returns the position of the series, which is created if new.
   size_t Resolve(const std::vector<std::string_view>& values, bool* is_new);
   virtual void AppendSeries(std::string& out, size_t series, const std::string& labels) = 0;
   bool HasLabels() const { return !options_.labels.empty(); }
@@ -184,20 +184,20 @@ class Registry {
  public:
   explicit Registry(RegistryOptions options = {}) : options_(std::move(options)) {}
 
-  // A family of that name that was added before is returned as it is.
+  // If a family of that name exists, returns it unchanged.
   CounterFamily& AddCounter(FamilyOptions options);
   GaugeFamily& AddGauge(FamilyOptions options);
   HistogramFamily& AddHistogram(FamilyOptions options, std::vector<double> bounds);
-  // Called at the start of every WriteText, on its thread, to bring values up to date.
+  // Called at the start of every WriteText, on its thread, to update values.
   void OnCollect(std::function<void()> collect);
 
-  // How many families there are of a stability; how many are not printed.
+  // The number of families of a stability; the number that is not printed.
   size_t Families(Stability stability);
   size_t DisabledFamilies();
 
   // All families that have series, sorted by name, in the text format 0.0.4.
   std::string WriteText();
-  // What DELETE /metrics does.
+  // Implements DELETE /metrics.
   void Reset();
 
  private:

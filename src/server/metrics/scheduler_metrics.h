@@ -3,14 +3,14 @@
 // Names, help texts, labels and buckets are kube-scheduler's. All hooks are called on the engine's
 // thread, which alone changes these series; the serving thread reads them.
 //
-// Time is read here, never in the core. Reading it twice for every step of every cycle would cost
-// more than the steps, so: the first kTimedCycles cycles after each scrape are timed one by one,
+// The clock is read here, never in the core. Two readings for every step of every cycle would cost
+// more than the steps, so the first kTimedCycles cycles after each scrape are timed one by one,
 // then every kSampling-th, which counts for kSampling. In a cluster that binds a few pods a second
 // every duration is exact; in one that binds thousands the counts of durations are estimates.
 // Counters (attempts, incoming pods, evaluations) are always exact; what the engine counts itself
 // is read at a scrape. Of the cycles that are timed one by one, one in ten times single plugins, as
-// in kube-scheduler; a cycle that does has to look at all nodes, so after the first kTimedPlugins
-// of them only every kPluginsThinning-th, which counts for kPluginsThinning.
+// in kube-scheduler; such a cycle scans all nodes, so after the first kTimedPlugins of them only
+// every kPluginsThinning-th, which counts for kPluginsThinning.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void AlgorithmEnded() override;
   void Attempted(const cluster::Pod& pod, scheduler::Outcome outcome, std::string_view,
                  std::string_view) override {
-    // What was decided counts as scheduled only once it is bound.
+    // A pod counts as scheduled only once it is bound.
     if (outcome == scheduler::Outcome::kScheduled && cycle_.weight == 0) return;
     CountAttempted(pod, outcome);
   }
@@ -63,8 +63,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
              const api::Time& now, bool watched) override {
     if (watched || !CountedAsBefore(info, now)) CountBound(pod, info, now, watched);
   }
-  // Counts a bound pod whose cycle was not timed. False, and it is not: its series are not those of
-  // the one before.
+  // Counts a bound pod whose cycle was not timed. False, without counting: its series differ from
+  // the previous pod's.
   bool CountedAsBefore(const queue::QueuedPod& info, const api::Time& now) {
     Counter* const scheduled = scheduled_[info.profile];
     if (scheduled == nullptr || !info.initial_attempt) return false;
@@ -117,11 +117,11 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     int64_t took_ns;
   };
   const std::vector<Step>& Steps() const { return steps_; }
-  // The next cycle is timed, whatever its number.
+  // Times the next cycle, out of turn.
   void TimeNextCycle();
 
-  // --- At a scrape, on the engine's thread
-  // Brings what is read from the engine up to date, and starts a new round of timed cycles.
+  // --- At a scrape, on the engine's thread Updates the values that are read from the engine, and
+  // starts a new round of timed cycles.
   void Refresh(const scheduler::Engine& engine);
 
  private:
@@ -129,7 +129,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     int64_t began_ns = 0;
     uint32_t weight = 0;  // 0: not timed
   };
-  // Many equal things, of which some are timed.
+  // A sequence of similar operations, some of which are timed.
   struct Sample {
     Timer last;
     uint32_t seen = 0;  // since the last scrape, of the first kTimedCycles
@@ -158,7 +158,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     return static_cast<double>(std::max<int64_t>(ns, 0)) * 1e-9;
   }
   Histogram& SliOf(int32_t attempts);
-  // A profile of that number may have a new name: a new configuration.
+  // After a reload, a profile of that number may have a new name.
   void Rename(uint8_t number, std::string_view name);
   Bind* FindBind(const std::string& uid);
   void EraseBind(const std::string& uid);
@@ -179,8 +179,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void RefreshIncoming(const scheduler::Engine& engine);
   void NameEvaluations(const framework::Profile& profile);
   void CountCalls(const framework::Cycle& cycle, std::vector<framework::PluginCalls>& before);
-  // One of a run of equal things is timed: how much it counts for, and how many of the next are
-  // not.
+  // An operation of a sequence is timed: its weight, and how many of the next to skip.
   static uint32_t NextWeight(uint32_t& seen, uint32_t& skip) {
     if (seen++ < kTimedCycles) return 1;
     seen = kTimedCycles;
@@ -219,7 +218,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SeriesCache<Counter> preemption_total_;       // result
   SeriesCache<Counter> volume_errors_;          // operation
 
-  // What is asked for with every pod, found without a look at labels.
+  // Series that every pod uses, resolved without labels.
   std::array<Histogram*, 15> sli_by_attempts_ = {};  // of sli_duration_, for few attempts
   std::array<Counter*, 256> scheduled_ = {};         // of attempts_, by profile
   std::vector<Histogram*> points_by_code_;  // of point_duration_, by profile, point and code
@@ -230,8 +229,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   cluster::PodId pod_ = cluster::kNoPod;
   uint32_t cycles_ = 0;  // since the last scrape, of the first kTimedCycles
   uint32_t timed_cycles_ = 0;
-  bool out_of_turn_ = false;     // the next cycle is timed because somebody wants it
-  uint32_t skip_after_it_ = 0;   // as if it had been passed over
+  bool out_of_turn_ = false;     // the next cycle is timed on request
+  uint32_t skip_after_it_ = 0;   // as if it had been skipped
   uint32_t plugins_weight_ = 0;  // not 0: the cycle that runs times single plugins
   uint32_t plugin_cycles_ = 0;   // that would, since the last scrape
   Timer cycle_;
@@ -244,15 +243,15 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   bool times_gates_ = false;  // the PreEnqueue that runs times single plugins
   int64_t gate_began_ns_ = 0;
   std::vector<Step> steps_;
-  uint32_t steps_weight_ = 0;    // 0: they are counted already
-  scheduler::PointTimes times_;  // the sum of steps_, when somebody has asked
-  // Cycles whose pods are being bound, by pod uid; and preemptions under way, by preemptor's uid.
+  uint32_t steps_weight_ = 0;    // 0: already counted
+  scheduler::PointTimes times_;  // the sum of steps_, on request
+  // Cycles whose pods are being bound, by pod uid; and preemptions in flight, by preemptor's uid.
   std::unordered_map<std::string, Bind> binding_since_;
-  std::pair<const std::string, Bind>* last_bind_ = nullptr;  // looked for; mostly it is again
+  std::pair<const std::string, Bind>* last_bind_ = nullptr;  // the last lookup; mostly repeated
   boost::unordered_flat_map<std::string, int64_t> preempting_since_;
-  // What plugins had been asked at the last scrape, by profile and plugin.
+  // Plugin evaluations at the last scrape, by profile and plugin.
   std::vector<std::vector<framework::PluginCalls>> calls_before_;
-  // How many pods had come into queues, by event.
+  // Pods that had entered queues at the last scrape, by event.
   std::vector<std::array<uint64_t, queue::kQueueNames>> incoming_before_;
 };
 

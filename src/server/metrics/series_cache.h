@@ -9,8 +9,8 @@
 
 namespace berth::server {
 
-// Label values, in the order of the family's labels, to a series; asks the family once per
-// combination. For one thread.
+// Label values, in the order of the family's labels, to a series; queries the family once per
+// combination. Not thread-safe.
 template <class T>
 class SeriesCache {
  public:
@@ -28,14 +28,14 @@ class SeriesCache {
     if (it == known_.end()) known_.emplace(key_, last_);
     return *last_;
   }
-  // Calls fn(series) for every combination asked for so far.
+  // Calls fn(series) for every combination looked up so far.
   template <class Fn>
   void ForEach(Fn&& fn) {
     for (auto& [key, series] : known_) fn(*series);
   }
 
  private:
-  // Most of the time the same combination is asked for again.
+  // Mostly the same combination is looked up again.
   bool IsLast(LabelValues values) const {
     std::string_view rest = key_;
     for (const std::string_view value : values) {
@@ -48,7 +48,7 @@ class SeriesCache {
 
   FamilyOf<T>& family_;
   std::string key_;    // of last_
-  T* last_ = nullptr;  // as asked for last
+  T* last_ = nullptr;  // the last lookup
   ByString<T*> known_;
 };
 

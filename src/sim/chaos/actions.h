@@ -1,4 +1,4 @@
-// Actions: what people and machines do to a cluster, one thing at a time, drawn from a seed.
+// Actions: what users and machines do to a cluster, one action at a time, drawn from a seed.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class Actions {
   Actions(const ChaosProfile& profile, EventLoop& loop, ModelApi& api, Controllers& controllers,
           uint64_t seed);
 
-  // The cluster as it is at the beginning.
+  // Creates the initial cluster.
   void Populate();
-  // Does one thing. Returns what, for the trace; empty when there was nothing to do it to.
+  // Performs one action. Returns its description for the trace; empty if it had no object.
   std::string Act();
 
  private:

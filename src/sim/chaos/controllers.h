@@ -1,4 +1,4 @@
-// Controllers: what reacts to changes in a living cluster, each a little later than the change.
+// Controllers: react to changes of a cluster, each with a delay.
 //
 //   workloads  keep the number of pods of every group, and make and remove the claims of pods
 //   kubelet    starts pods that got a node
@@ -28,10 +28,10 @@ class Controllers {
   // --- Workloads
   void SetGroup(GroupTemplate group);
   void Scale(const std::string& group, int64_t replicas);
-  // The group is gone and its pods go.
+  // The group is deleted, and so are its pods.
   void RemoveGroup(const std::string& group);
   std::vector<std::string> Groups() const;
-  // A pod that nobody replaces.
+  // A pod without a controller.
   void AddPod(const GroupTemplate& group);
 
   // A node with what belongs to it; its name may have been in use before.

@@ -1,4 +1,4 @@
-// Dice: the questions a simulation asks of chance. A function of its seed.
+// Dice: random draws of a simulation. A function of its seed.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Dice {
   void Shuffle(std::vector<T>& list) {
     for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_.Below(i)]);
   }
-  // A seed for dice of their own, so that what they are asked does not change what these say.
+  // A seed for independent dice, whose draws do not change these.
   uint64_t Seed() { return random_.Below(uint64_t{1} << 62); }
 
  private:

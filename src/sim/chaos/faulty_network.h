@@ -1,5 +1,5 @@
-// FaultyNetwork: a bad day, drawn from a seed. Delays differ from request to request, so answers
-// and watches overtake each other.
+// FaultyNetwork: injects faults, drawn from a seed. Delays differ from request to request, so
+// responses and watch events overtake each other.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace berth::sim {
 
-// The longest the engine can be without news of a change, whatever goes wrong: a broken watch, the
-// wait before the list, the list under way.
+// The longest time until the engine learns of a change, with all faults: a broken watch, the delay
+// before the list, the list in flight.
 inline constexpr Nanos kViewLag = 15 * kSecond;
 
 class FaultyNetwork final : public Network {
  public:
   FaultyNetwork(const FaultRates& rates, uint64_t seed) : rates_(rates), dice_(seed) {}
 
-  // From now on nothing goes wrong any more; delays stay different, but short.
+  // From now on no faults are injected; delays still differ, but are short.
   void CalmDown() { calm_ = true; }
   uint64_t Faults() const { return faults_; }
 

@@ -1,4 +1,4 @@
-// Inhabitants: the nodes, pods and other objects a simulated cluster is made of.
+// Inhabitants: the nodes, pods and other objects of a simulated cluster.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ inline constexpr char kNamespace[] = "default";
 inline constexpr char kOurScheduler[] = "default-scheduler";
 inline constexpr char kOtherScheduler[] = "other-scheduler";
 inline constexpr char kGroupLabel[] = "group";
-inline constexpr char kProvisionedClass[] = "provisioned";  // volumes are made for a chosen node
-inline constexpr char kLocalClass[] = "local";              // volumes are there, on one node each
+inline constexpr char kProvisionedClass[] =
+    "provisioned";                              // volumes are provisioned for a chosen node
+inline constexpr char kLocalClass[] = "local";  // volumes exist, on one node each
 inline constexpr char kDeviceDriver[] = "device.example.com";
 
-// What the pods of a controller look like.
+// The template of a controller's pods.
 struct GroupTemplate {
   std::string name;
   int64_t replicas = 1;

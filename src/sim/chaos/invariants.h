@@ -36,10 +36,10 @@
 namespace berth::sim {
 
 // How long a pod that fits waits after the event that made it fit: ten seconds of backoff and a few
-// attempts. Longer means that the event was not understood.
+// attempts. Longer means that the event was missed.
 inline constexpr Nanos kWakeTime = kMinute;
-// How long it may wait at most, whatever was misunderstood: five minutes among the unschedulable
-// ones, half a minute until that is noticed, ten seconds of backoff, and some time for binding.
+// The longest it may wait even if an event was missed: five minutes in the unschedulable queue,
+// half a minute until that is noticed, ten seconds of backoff, and some time for binding.
 inline constexpr Nanos kRestTime = 6 * kMinute;
 
 class Invariants final : public HostObserver {
@@ -50,10 +50,10 @@ class Invariants final : public HostObserver {
   // REQUIRES: called before anything is checked.
   void Watch(const EngineHost& host) { host_ = &host; }
 
-  // The first that was violated.
+  // The first violated invariant.
   const std::optional<std::string>& Violation() const { return violation_; }
 
-  // What always holds. Costs a pass over all pods.
+  // Checks what always holds, with a pass over all pods.
   void CheckAlways();
   // REQUIRES: the host is quiet.
   void CheckQuiet();

@@ -1,8 +1,8 @@
-// PlainFit: may a pod be on a node? Written down as plainly as possible, to be compared with what
-// the scheduler's plugins say.
+// PlainFit: may a pod run on a node? As simple as possible, an independent check of the scheduler's
+// plugins.
 //
-// Looks at resources, the number of pods, cordons, taints, node selectors and affinity, and host
-// ports. For a pod for which IsPlain() holds, this is all there is to look at.
+// Checks resources, the number of pods, cordons, taints, node selectors and affinity, and host
+// ports. For a pod for which IsPlain() holds, this is complete.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace berth::sim {
 
-// cpu in thousandths, all else in units.
+// cpu in millicores, all else in units.
 using PlainAmounts = std::map<std::string, int64_t, std::less<>>;
-// Of the containers; the pods of the simulation have nothing else that asks for resources.
+// Sum of the containers; the simulation's pods request nothing else.
 PlainAmounts RequestsOf(const api::Pod& pod);
 PlainAmounts AllocatableOf(const api::Node& node);
 
-// Does the pod go on the node besides `others`? Empty: yes; else what is in the way.
+// Does the pod fit on the node beside `others`? Empty: yes; otherwise the obstacle.
 std::string WhyNot(const api::Pod& pod, const api::Node& node,
                    std::span<const api::Pod* const> others);
-// The part of it about resources and the number of pods.
+// The check of resources and the number of pods alone.
 std::string WhatIsShort(const api::Pod& pod, const api::Node& node,
                         std::span<const api::Pod* const> others);
 
 // Has the pod no rules about other pods, no claims on storage and none on devices?
 bool IsPlain(const api::Pod& pod);
-// Does `other` keep `pod` away from its topology domain (required anti-affinity)?
+// Does the required anti-affinity of `other` exclude `pod` from its topology domain?
 bool Repels(const api::Pod& other, const api::Pod& pod);
 
 }  // namespace berth::sim

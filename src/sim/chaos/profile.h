@@ -1,4 +1,4 @@
-// ChaosProfile: what kind of cluster a seed makes, what happens to it, and what goes wrong.
+// ChaosProfile: the kind of cluster, the mix of actions and the faults of a seed.
 //
 //   chaos    everything at once: every fault, crashes, volumes, devices, other schedulers
 //   churn    nodes and pods come and go quickly; the network is nearly good
@@ -19,7 +19,7 @@ namespace berth::sim {
 struct FaultRates {
   uint32_t refused = 0;       // a request is answered with 404, 409, 429 or 500
   uint32_t request_lost = 0;  // never arrives
-  uint32_t answer_lost = 0;   // is carried out, but the answer never arrives
+  uint32_t answer_lost = 0;   // is carried out, but the response never arrives
   uint32_t answered_twice = 0;
   uint32_t slow = 0;  // a delay of seconds instead of milliseconds
   uint32_t event_repeated = 0;
@@ -27,7 +27,7 @@ struct FaultRates {
   uint32_t crash = 0;         // per step
 };
 
-// How often what is done to the cluster; weights, not chances.
+// Weights of the actions; not probabilities.
 struct ActionWeights {
   uint32_t add_node = 0;
   uint32_t remove_node = 0;
@@ -45,16 +45,16 @@ struct ActionWeights {
   uint32_t label_pod = 0;
   uint32_t open_gate = 0;
   uint32_t resize_pod = 0;
-  uint32_t bind_elsewhere = 0;  // another scheduler, or a person, gives a pod a node
+  uint32_t bind_elsewhere = 0;  // another scheduler, or a user, binds a pod
   uint32_t budget = 0;
-  uint32_t touch_claim = 0;  // somebody else writes to a claim or volume
+  uint32_t touch_claim = 0;  // another client writes to a claim or volume
 };
 
 struct ChaosProfile {
   std::string_view name;
   int64_t nodes_low = 5;
   int64_t nodes_high = 20;
-  int64_t pods_at_most = 150;  // pods are made only below this
+  int64_t pods_at_most = 150;  // limit for creating pods
   uint32_t volumes = 0;        // chance that a group's pods have a claim on storage
   uint32_t devices = 0;        // … on devices
   uint32_t rules = 100;        // … have affinity, spread constraints, ports or selectors

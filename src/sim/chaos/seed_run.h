@@ -1,4 +1,4 @@
-// SeedRun: one simulated cluster from its first node to its rest, decided by a seed.
+// SeedRun: one simulated cluster from its first node to rest, determined by a seed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct SeedOptions {
   int64_t steps = 300;
   const ChaosProfile* profile = nullptr;
   scheduler::PlantedBug planted_bug = scheduler::PlantedBug::kNone;
-  // Told what happens, a line at a time; may be empty.
+  // Called with a line per occurrence; may be empty.
   std::function<void(const std::string&)> trace = {};
 };
 
@@ -24,7 +24,7 @@ struct SeedOutcome {
   std::string violation;  // empty: all invariants held
   int64_t step = 0;       // at which it was found; all steps when it was found at rest
   Nanos time = 0;         // virtual
-  // What the run was made of.
+  // Statistics of the run.
   uint64_t attempts = 0;
   uint64_t bindings = 0;
   uint64_t preemptions = 0;

@@ -1,5 +1,4 @@
-// Tracer: passes everything on to the invariants, and writes it down when somebody wants to read
-// it.
+// Tracer: forwards everything to the invariants, and optionally writes a trace.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
-// Ledger: how full the nodes of the model API are, kept up to date change by change.
+// Ledger: the utilisation of the model API's nodes, updated with every change.
 //
-// Counts what pods with a node request, finished ones left out, as the API server sees it: a pod
-// counts from its binding on, whatever the scheduler believes.
+// Counts the requests of unfinished pods with a node, as the API server sees them: a pod counts
+// from its binding on, regardless of the scheduler's state.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Ledger {
   };
   Totals Sum() const;
 
-  // What is free on nodes that are not cordoned, and how it is spread.
+  // Free capacity on nodes that are not cordoned, and its fragmentation.
   struct FreeSpace {
     Amounts free;
     Amounts stranded;      // of it, on nodes that cannot take one more reference pod

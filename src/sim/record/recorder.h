@@ -1,4 +1,4 @@
-// Recorder: watches a run and writes its report.
+// Recorder: observes a run and builds its report.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ namespace berth::sim {
 class Recorder : public HostObserver {
  public:
   // `loop` and `api` outlive it. Without a reference pod, the 90th percentiles of what pods have
-  // requested so far stand for one.
+  // requested so far are used.
   Recorder(EventLoop& loop, ModelApi& api, const std::optional<ReferencePod>& reference);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // Takes down how things are now.
+  // Takes a sample.
   void Sample(const EngineHost& host);
   // A named event happens now.
   void Mark(const std::string& name);
 
-  // All but what only the run knows.
+  // The report, without the fields that only the run knows.
   ScenarioReport Report() const;
 
   void Attempted(const cluster::Pod& pod, scheduler::Outcome outcome, std::string_view node,

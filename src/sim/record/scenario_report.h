@@ -1,4 +1,4 @@
-// ScenarioReport: what a scenario came to, as data that JSON, the text and the page are made from.
+// ScenarioReport: the results of a scenario, as data for JSON, text and HTML output.
 //
 // Nothing in it depends on the machine or on how long the run took. Times are seconds, shares are
 // percent.
@@ -15,10 +15,10 @@ namespace berth::sim {
 
 struct PodCounts {
   int64_t created = 0;
-  int64_t scheduled = 0;      // given a node in this run
+  int64_t scheduled = 0;      // bound in this run
   int64_t finished = 0;       // run to their end
   int64_t deleted = 0;        // by controllers, events, evictions and preemption
-  int64_t preempted = 0;      // of the deleted: to make room for others
+  int64_t preempted = 0;      // of the deleted: by preemption
   int64_t pending = 0;        // without a node at the end
   int64_t unschedulable = 0;  // of the pending: tried, and no node fits
   int64_t gated = 0;          // of the pending: held back by scheduling gates
@@ -44,7 +44,7 @@ struct LatencyBucket {
   static const api::TypeInfo& Type();
 };
 
-// Pods that took so many attempts to be scheduled.
+// Pods by the number of attempts they took.
 struct AttemptsLine {
   int64_t attempts = 0;
   int64_t pods = 0;

@@ -1,4 +1,4 @@
-// Clerk: brings objects to the model API as kubectl would, through admission.
+// Clerk: creates objects in the model API as kubectl would, through admission.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Clerk {
   // Creates the object, or replaces the one of its name. A generateName gets a number. An object
   // that admission refuses is an error, and so is a workload whose pods it would refuse.
   Result<void> Apply(api::Object object);
-  // What a controller creates; the answer of the API.
+  // Creates an object for a controller; returns the API's result.
   Result<ApiAnswer> Create(api::Object object);
 
  private:

@@ -1,9 +1,9 @@
-// Kubelet: what becomes of pods that have a node.
+// Kubelet: the lifecycle of pods that have a node.
 //
-// They start a while after they got it, run for the lifetime their annotation berth.dev/lifetime
-// gives (for ever without), and are gone a second after they succeeded. Taints with the effect
-// NoExecute drive away the pods that do not tolerate them; the pods of a node that is gone go soon
-// after it. One for all nodes.
+// Pods start after a delay, run for the lifetime of their annotation berth.dev/lifetime (forever
+// without it), and are removed a second after they succeeded. Taints with the effect NoExecute
+// evict the pods that do not tolerate them; the pods of a deleted node are deleted soon after it.
+// One object serves all nodes.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Kubelet {
   void Start(const std::string& key, const std::string& uid);
   void Run(const api::Pod& pod);
   void Finish(const std::string& key, const std::string& uid);
-  // Drives pods away as the taints of the node say; all pods on it, or the one of `key`.
+  // Evicts pods according to the taints of the node; all pods on it, or the one of `key`.
   void Evict(const std::string& node, const std::string& only = {});
   void Collect(const std::string& node);
   const api::Pod* Alive(const std::string& key, const std::string& uid) const;

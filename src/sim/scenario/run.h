@@ -1,4 +1,4 @@
-// RunScenario: a scenario from its beginning to its end in virtual time.
+// RunScenario: runs a scenario in virtual time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct RunOptions {
   bool adaptive_sampling = false;
   config::KubeSchedulerConfiguration config;
   std::vector<scheduler::ExtraPlugin> extra_plugins = {};
-  // Told now and then how far virtual time has come.
+  // Called periodically with the progress of virtual time.
   std::function<void(Nanos)> progress;
 };
 

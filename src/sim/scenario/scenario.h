@@ -1,9 +1,8 @@
-// Scenario: what happens to a cluster in the course of time, read from a file.
+// Scenario: events that happen to a cluster over time, read from a file.
 //
 // The structs mirror the file (docs/scenarios.md is the reference). ParseScenario checks every
-// value, so that whoever holds a Scenario need not: lengths of time are positive where they must
-// be, node groups have amounts, selectors parse, objects are decoded and exactly one thing happens
-// per event.
+// value, so users of a Scenario need not: durations are positive where required, node groups have
+// amounts, selectors parse, objects are decoded, and every event has exactly one action.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@
 
 namespace berth::sim {
 
-// Nodes that are alike.
+// Equal nodes.
 struct NodeGroup {
   int64_t count = 1;
   std::string name;  // of the nodes: NAME-1, NAME-2, …
@@ -37,11 +36,11 @@ struct NodeGroup {
   static const api::TypeInfo& Type();
 };
 
-// Which nodes. All that is given must hold.
+// A selection of nodes. All given conditions must hold.
 struct NodePick {
   std::string name;              // * stands for any text
   std::string selector;          // on labels
-  std::optional<int64_t> count;  // so many of them, by chance
+  std::optional<int64_t> count;  // this many of them, at random
 
   static const api::TypeInfo& Type();
 };
@@ -83,7 +82,7 @@ struct ScaleWorkload {
   static const api::TypeInfo& Type();
 };
 
-// Pods that nobody replaces: `count` at once, or with `per_second` one after the other.
+// Pods without a controller: `count` at once, or `per_second` over time.
 struct PodArrivals {
   std::optional<int64_t> count;
   std::optional<double> per_second;
@@ -141,7 +140,7 @@ struct ScenarioEvent {
 };
 
 struct NetworkSpec {
-  std::string writes;   // from the scheduler to the API server, and the answer back; Spreads
+  std::string writes;   // round trip from the scheduler to the API server; Spreads
   std::string watches;  // a watch event
   std::string cycle;    // one scheduling cycle
   static const api::TypeInfo& Type();
@@ -193,8 +192,8 @@ using ManifestReader = std::function<Result<std::vector<api::Object>>(const std:
 // Errors name the path inside the scenario and the value.
 Result<Scenario> ParseScenario(std::string_view text, const ManifestReader& read);
 
-// Adds objects from elsewhere to those the cluster starts with. Kinds that play no part are left
-// out; an error names the object.
+// Adds objects from elsewhere to those the cluster starts with. Kinds that scheduling does not use
+// are ignored; an error names the object.
 Result<void> AddObjects(std::vector<api::Object> objects, std::vector<api::Object>* to);
 
 // KEY[=VALUE]:EFFECT.
@@ -203,10 +202,10 @@ Result<api::Taint> ParseTaint(std::string_view text);
 // * stands for any text, also none.
 bool MatchesPattern(std::string_view pattern, std::string_view text);
 
-// The annotation that says how long a pod runs once it has started; a Spread.
+// The annotation with a pod's run time once it has started; a Spread.
 inline constexpr std::string_view kLifetimeAnnotation = "berth.dev/lifetime";
 
-// No scenario needs more; what does is a number with a few zeros too many.
+// A limit against typing errors; no scenario needs more.
 inline constexpr int64_t kMaxCount = 1'000'000;
 
 }  // namespace berth::sim

@@ -15,7 +15,7 @@
 
 namespace berth::sim {
 
-// Chance, as a function of its seed.
+// Random draws, a function of the seed.
 class Chance {
  public:
   explicit Chance(uint64_t seed) : random_(seed) {}
@@ -24,7 +24,7 @@ class Chance {
   int64_t Between(int64_t low, int64_t high);
   Nanos Exponential(Nanos mean);
   uint64_t Below(uint64_t bound) { return random_.Below(bound); }
-  // A seed of its own for somebody else.
+  // A seed for an independent generator.
   uint64_t Seed() { return random_.Below(uint64_t{1} << 62); }
 
  private:
@@ -38,7 +38,7 @@ struct Spread {
   Nanos high = 0;  // kUniform only
 
   static Spread Fixed(Nanos length) { return {Kind::kFixed, length, 0}; }
-  // Negative lengths are refused.
+  // Negative durations are refused.
   static Result<Spread> Parse(std::string_view text);
 
   Nanos Draw(Chance& chance) const;

@@ -1,4 +1,4 @@
-// Stage: carries out what the events of a scenario say, on the model API.
+// Stage: carries out the events of a scenario on the model API.
 #pragma once
 
 #include <cstdint>

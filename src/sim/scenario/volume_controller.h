@@ -1,10 +1,9 @@
-// VolumeController: gives claims their volumes, a second after it is asked to.
+// VolumeController: binds claims to volumes, with a delay of a second.
 //
-// A claim whose class waits for its first pod gets a volume where the scheduler wants it: in the
-// zone of the node, or on the node when it has no zone. Other claims of a class that provisions get
-// one that can be used anywhere. A volume that the scheduler has given to a claim is bound to it.
-// Volumes that exist are not matched with claims that do not wait: that takes a claim with
-// spec.volumeName.
+// A claim whose class waits for its first consumer gets a volume in the zone of the chosen node, or
+// on the node when it has no zone. Other claims of a provisioning class get a volume without
+// topology. A volume that the scheduler assigned to a claim is bound to it. Existing volumes are
+// not matched with claims that do not wait; such a claim needs spec.volumeName.
 #pragma once
 
 #include <cstdint>

@@ -24,14 +24,14 @@ namespace berth::sim {
 
 class WorkloadController {
  public:
-  // All outlive it. `warn` is told what goes wrong.
+  // All outlive it. `warn` is called with problems.
   WorkloadController(EventLoop& loop, ModelApi& api, Clerk& clerk,
                      std::function<void(const std::string&)> warn);
   WorkloadController(const WorkloadController&) = delete;
   WorkloadController& operator=(const WorkloadController&) = delete;
 
  private:
-  // What is known of the pods of one workload.
+  // The pods of one workload.
   struct Owned {
     std::set<std::string> alive;  // keys
     int64_t succeeded = 0;

@@ -1,4 +1,4 @@
-// For tests only: one plugin made as a profile makes it, and asked about a pod through a Cycle.
+// For tests only: one plugin, created as in a profile and called through a Cycle.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ class OnePlugin {
 
   framework::Cycle& cycle() { return *cycle_; }
 
-  // "a ok | b Code: reasons" of all nodes in order of rows; "skip" when PreFilter says so; a
+  // "a ok | b Code: reasons" of all nodes in order of rows; "skip" when PreFilter returns Skip; a
   // PreFilter status "Code: reasons"; the names PreFilter restricts to in front: "[a b] a ok".
   std::string Filter(cluster::PodId pod) {
     cycle_->Begin(cluster_, cluster_.GetPod(pod));

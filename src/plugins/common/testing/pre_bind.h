@@ -1,4 +1,4 @@
-// For tests only: the next step of a PreBind task, in a word.
+// For tests only: the next step of a PreBind task, as a string.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// For tests of plugins that look at other pods: a cluster written in a few words, and a plugin run
-// on it by hand, point by point.
+// For tests of plugins that read other pods: a cluster in compact notation, and a plugin run on it
+// by hand, point by point.
 #pragma once
 
 #include <memory>

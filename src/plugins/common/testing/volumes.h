@@ -1,6 +1,6 @@
 // A small cluster written down as JSON, for tests of the volume plugins.
 //
-// Quotes are single in the texts, so that they read well inside C++.
+// Strings use single quotes, which read well inside C++.
 #pragma once
 
 #include <algorithm>

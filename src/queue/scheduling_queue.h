@@ -106,7 +106,8 @@ class SchedulingQueue {
   // The pod is deleted or has a node: removes it. If it is in flight, Done removes it.
   void Delete(PodId pod);
 
-  // --- Attempts The next pod to schedule; it is in flight until Done. Empty: no pod is ready.
+  // --- Attempts
+  // The next pod to schedule; it is in flight until Done. Empty: no pod is ready.
   std::optional<PodId> Pop(const api::Time& now);
   // The record of a pod in any of the queues or in flight; null when it is in none.
   const QueuedPod* Find(PodId pod) const;
@@ -122,8 +123,9 @@ class SchedulingQueue {
   // for it. Counts as an error. Does nothing to a pod the queue knows.
   void AddFailed(const QueuedPod& failed, const api::Time& now);
 
-  // --- Events An event that does not concern one pending pod. Pods whose rejecting plugins' hints
-  // return Queue move to active or backoff. Only pods with a priority of at most `max_priority`.
+  // --- Events
+  // An event that does not concern one pending pod. Pods whose rejecting plugins' hints return
+  // Queue move to active or backoff. Only pods with a priority of at most `max_priority`.
   void Move(const Event& event, const api::Time& now,
             std::optional<int32_t> max_priority = std::nullopt);
   // The same, restricted to pods that `filter` accepts. Pods in flight see the event regardless.
@@ -132,7 +134,8 @@ class SchedulingQueue {
   // Moves `pod` to the active queue from any other (kForceActivate).
   void Activate(PodId pod, const api::Time& now);
 
-  // --- Time Moves pods whose wait is over. Call at NextWake or later.
+  // --- Time
+  // Moves pods whose wait is over. Call at NextWake or later.
   void Advance(const api::Time& now);
   // When Advance has work next; empty: no pod waits for a time.
   std::optional<api::Time> NextWake() const;

@@ -37,8 +37,8 @@ class Cycle {
   void Begin(const cluster::Cluster& cluster, const cluster::Pod& pod);
   const CycleContext& context() const { return *context_; }
 
-  // --- For metrics Observer of points and, with `plugins`, of single plugins, from the next Begin
-  // on; null: none.
+  // --- For metrics
+  // Observer of points and, with `plugins`, of single plugins, from the next Begin on; null: none.
   void set_watch(CycleWatch* watch, bool plugins) {
     watch_ = watch;
     plugin_watch_ = plugins ? watch : nullptr;
@@ -59,8 +59,8 @@ class Cycle {
   // RunScore scored this many nodes.
   void CountScores(uint64_t nodes);
 
-  // --- PreFilter Success, a rejection, or an error. On success `restriction()` holds the candidate
-  // nodes.
+  // --- PreFilter
+  // Success, a rejection, or an error. On success `restriction()` holds the candidate nodes.
   Status RunPreFilter();
   const PreFilterResult& restriction() const { return restriction_; }
   // Plugins that restricted the nodes, in profile order.
@@ -68,8 +68,9 @@ class Cycle {
   // Was this plugin (position in the plugin table) called, or did an earlier one end the cycle?
   bool PreFilterReached(uint8_t plugin) const;
 
-  // --- Filter Rejects from `nodes`, within the words [first_word, end_word), every node a filter
-  // rejects; the reasons are in verdicts().
+  // --- Filter
+  // Rejects from `nodes`, within the words [first_word, end_word), every node a filter rejects; the
+  // reasons are in verdicts().
   void RunFilter(NodeSet& nodes, size_t first_word, size_t end_word);
   // The same over the whole set, spread over the executor when the set is large.
   void RunFilter(NodeSet& nodes);
@@ -97,8 +98,9 @@ class Cycle {
   // The reasons of a verdict of this cycle.
   std::vector<std::string> Reasons(const Verdict& verdict) const;
 
-  // --- Score PreScore, Score, Normalize and weights over `feasible`. An error when a plugin fails
-  // or returns a score outside 0..100.
+  // --- Score
+  // PreScore, Score, Normalize and weights over `feasible`. An error when a plugin fails or returns
+  // a score outside 0..100.
   Status RunScore(const NodeSet& feasible);
   // After RunScore: was this score plugin (position in profile().score) skipped for this pod?
   bool ScoreSkipped(size_t i) const { return score_skipped_[i] != 0; }

@@ -96,7 +96,8 @@ class SchedulingQueue {
   SchedulingQueue(QueueHost& host, size_t profiles, const QueueOptions& options);
   ~SchedulingQueue();
 
-  // --- Pods come and go
+  // --- Pods
+  // come and go
   void Add(PodId pod, uint8_t profile, const api::Time& now);
   // The pod itself has changed; `changes` lists how (PodChanges), `old_pod` and `new_pod` are its
   // snapshots. The QueueHost already reflects the new version. Does nothing to a pod the queue does

@@ -74,7 +74,7 @@ NodeIndex FirstOf(const NodeSet& set) {
                                 static_cast<size_t>(std::countr_zero(set.Words()[w])));
 }
 
-void Reset(const Cluster& cluster, Decision* d) {
+void Reset(size_t nodes, Decision* d) {
   d->outcome = Outcome::kError;
   d->node = cluster::kNoNode;
   d->from_class = false;
@@ -90,7 +90,7 @@ void Reset(const Cluster& cluster, Decision* d) {
   d->pre_filter = framework::Status();
   d->error.clear();
   framework::Diagnosis& diagnosis = d->diagnosis;
-  diagnosis.num_all_nodes = cluster.NodeCount();
+  diagnosis.num_all_nodes = nodes;
   diagnosis.rejected.Resize(0);
   diagnosis.counted.clear();
   diagnosis.absent = framework::Status();
@@ -98,6 +98,17 @@ void Reset(const Cluster& cluster, Decision* d) {
   diagnosis.post_filter_message.clear();
   diagnosis.unschedulable_plugins.clear();
   diagnosis.pending_plugins.clear();
+}
+
+// The nodes that may be chosen, before any plugin is asked.
+const NodeSet& CandidatesOf(const Cycle& cycle, const Cluster& cluster) {
+  return cycle.within() != nullptr ? *cycle.within() : cluster.Nodes();
+}
+size_t CandidateCount(const Cycle& cycle, const Cluster& cluster) {
+  return cycle.within() != nullptr ? CountOf(*cycle.within()) : cluster.NodeCount();
+}
+bool IsCandidate(const Cycle& cycle, NodeIndex n) {
+  return cycle.within() == nullptr || cycle.within()->Contains(n);
 }
 
 // Empty sets of nodes, for a cycle that looks at them all.
@@ -110,13 +121,14 @@ void ResetSets(const Cluster& cluster, Decision* d) {
 }  // namespace
 
 void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* decision,
-                         bool score_always) {
-  Reset(cluster, decision);
-  if (cluster.NodeCount() == 0) {
+                         bool score_always, const NodeSet* within) {
+  const size_t nodes = within != nullptr ? CountOf(*within) : cluster.NodeCount();
+  Reset(nodes, decision);
+  if (nodes == 0) {
     decision->error = "no nodes available to schedule pods";
     return;
   }
-  cycle.Begin(cluster, pod);
+  cycle.Begin(cluster, pod, within);
   const bool goes_on = RunPreFilter(cycle, decision);
   if (goes_on && !score_always && options_.classes) {
     const auto known =
@@ -135,7 +147,7 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
 }
 
 bool Algorithm::Begin(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* decision) {
-  Reset(cluster, decision);
+  Reset(cluster.NodeCount(), decision);
   if (cluster.NodeCount() == 0) {
     decision->error = "no nodes available to schedule pods";
     return false;
@@ -228,7 +240,7 @@ bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
 bool Algorithm::TryOnlyNode(Cycle& cycle, Cluster& cluster, Decision* decision) {
   const framework::PreFilterResult& restriction = cycle.restriction();
   if (restriction.nodes.size() != 1 || !cycle.context().pod.nominated_node_name.empty() ||
-      cycle.plugin_watch() != nullptr) {
+      cycle.plugin_watch() != nullptr || !IsCandidate(cycle, restriction.nodes.front())) {
     return false;
   }
   framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
@@ -245,7 +257,7 @@ bool Algorithm::TryOnlyNode(Cycle& cycle, Cluster& cluster, Decision* decision) 
   decision->best_count = 1;
   decision->node = n;
   decision->outcome = Outcome::kScheduled;
-  next_start_ = (next_start_ + 1) % cluster.NodeCount();
+  next_start_ = (next_start_ + 1) % CandidateCount(cycle, cluster);
   return true;
 }
 
@@ -253,10 +265,10 @@ bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
   if (!cycle.context().pod.nominated_node_name.empty()) return false;
   // A plugin's time is that of a look at all nodes.
   if (cycle.plugin_watch() != nullptr) return false;
-  const size_t nodes = cluster.NodeCount();
+  const size_t nodes = CandidateCount(cycle, cluster);
   if (NodesToFind(cycle, nodes) < nodes) return false;
-  const auto answer = cycle.classes().Find(cycle, cluster);
-  if (!answer) {
+  const framework::ClassAnswer* answer = cycle.classes().Find(cycle, cluster);
+  if (answer == nullptr) {
     if (cycle.watch() != nullptr) cycle.watch()->StartedOver();
     return false;
   }
@@ -271,21 +283,21 @@ bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
   decision->best_count = answer->best_count;
   decision->total = answer->total;
   next_start_ %= nodes;
-  decision->node = cycle.classes().Pick(random_.Below(answer->best_count));
+  decision->node = answer->Pick(random_.Below(answer->best_count));
   decision->outcome = Outcome::kScheduled;
   return true;
 }
 
 // As a scan ends when it has found nothing.
 void Algorithm::NothingFits(Cycle& cycle, const Cluster& cluster, Decision* decision) {
-  const size_t nodes = cluster.NodeCount();
+  const size_t nodes = CandidateCount(cycle, cluster);
   // No score was wanted, as it turned out: all that happened was the search.
   if (cycle.watch() != nullptr) cycle.watch()->StartedOver();
   framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
   ResetSets(cluster, decision);
   framework::Diagnosis& diagnosis = decision->diagnosis;
-  diagnosis.rejected = cluster.Nodes();
-  cycle.classes().Rejections().ForEach([&](const framework::VerdictCount& count) {
+  diagnosis.rejected = CandidatesOf(cycle, cluster);
+  cycle.class_answer().Rejections().ForEach([&](const framework::VerdictCount& count) {
     diagnosis.counted.push_back(count);
     if (count.verdict.plugin == framework::kNoPlugin) return;
     diagnosis.AddPlugin(count.verdict.code, cycle.profile().At(count.verdict.plugin).Name());
@@ -301,7 +313,7 @@ bool Algorithm::FindNominated(Cycle& cycle, Cluster& cluster, Decision* decision
   const std::string& name = cycle.context().pod.nominated_node_name;
   if (name.empty()) return false;
   const NodeIndex n = cluster.FindNode(name);
-  if (n == cluster::kNoNode) return false;
+  if (n == cluster::kNoNode || !IsCandidate(cycle, n)) return false;
   candidates_.Resize(cluster.Rows());
   candidates_.Clear();
   candidates_.Insert(n);
@@ -326,9 +338,14 @@ bool Algorithm::FindNominated(Cycle& cycle, Cluster& cluster, Decision* decision
 void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
   framework::Diagnosis& diagnosis = decision->diagnosis;
   const framework::PreFilterResult& restriction = cycle.restriction();
-  const size_t candidates = restriction.all_nodes ? cluster.NodeCount() : restriction.nodes.size();
+  const size_t nodes = CandidateCount(cycle, cluster);
+  const size_t candidates =
+      restriction.all_nodes
+          ? nodes
+          : static_cast<size_t>(std::ranges::count_if(
+                restriction.nodes, [&](NodeIndex n) { return IsCandidate(cycle, n); }));
   const bool nominated = !cycle.context().pod.nominated_node_name.empty();  // and refused
-  if (!restriction.all_nodes && candidates == 1 && !nominated) {
+  if (!restriction.all_nodes && restriction.nodes.size() == 1 && candidates == 1 && !nominated) {
     SearchOne(cycle, cluster, restriction.nodes.front(), decision);
     return;
   }
@@ -338,11 +355,13 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
     SearchInOrder(cycle, cluster, wanted, decision);
   } else {
     if (restriction.all_nodes) {
-      candidates_ = cluster.Nodes();
+      candidates_ = CandidatesOf(cycle, cluster);
     } else {
       candidates_.Resize(cluster.Rows());
       candidates_.Clear();
-      for (const NodeIndex n : restriction.nodes) candidates_.Insert(n);
+      for (const NodeIndex n : restriction.nodes) {
+        if (IsCandidate(cycle, n)) candidates_.Insert(n);
+      }
     }
     decision->feasible = candidates_;
     framework::FilterWithNominated(cycle, cluster, decision->feasible, 0,
@@ -354,8 +373,7 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
     const auto rejected = diagnosis.rejected.MutableWords();
     for (size_t w = 0; w < all.size(); ++w) rejected[w] |= all[w] & ~feasible[w];
   }
-  next_start_ =
-      (next_start_ + decision->feasible_count + CountOf(diagnosis.rejected)) % cluster.NodeCount();
+  next_start_ = (next_start_ + decision->feasible_count + CountOf(diagnosis.rejected)) % nodes;
   RejectedBy rejected_by{};
   decision->error = FirstError(cycle, diagnosis.rejected, &rejected_by);
   cycle.CountFilters(decision->evaluated_nodes - evaluated_before, rejected_by);
@@ -368,7 +386,7 @@ void Algorithm::SearchOne(Cycle& cycle, Cluster& cluster, NodeIndex n, Decision*
   framework::FilterWithNominated(cycle, cluster, decision->feasible, word, word + 1);
   decision->feasible_count = decision->feasible.Contains(n) ? 1 : 0;
   ++decision->evaluated_nodes;
-  next_start_ = (next_start_ + 1) % cluster.NodeCount();
+  next_start_ = (next_start_ + 1) % CandidateCount(cycle, cluster);
   RejectedBy rejected_by{};
   if (decision->feasible_count == 0) {
     decision->diagnosis.rejected.Insert(n);
@@ -397,6 +415,12 @@ void Algorithm::SearchInOrder(Cycle& cycle, Cluster& cluster, size_t wanted, Dec
   const framework::PreFilterResult& restriction = cycle.restriction();
   std::span<const NodeIndex> order =
       restriction.all_nodes ? cluster.NodeOrder() : std::span(restriction.nodes);
+  std::vector<NodeIndex> narrowed;
+  if (cycle.within() != nullptr) {
+    std::ranges::copy_if(order, std::back_inserter(narrowed),
+                         [&](NodeIndex n) { return IsCandidate(cycle, n); });
+    order = narrowed;
+  }
   const size_t start = next_start_ % order.size();
   candidates_.Resize(cluster.Rows());
   candidates_.Clear();

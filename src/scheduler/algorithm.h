@@ -66,9 +66,11 @@ class Algorithm {
 
   // Decides about `pod` on `cycle`, which belongs to the pod's profile. `decision` is reused from
   // call to call. `score_always`: give scores even if there is only one feasible node, and say why
-  // nodes were left out even if some fit (for reports; the answer is the same).
+  // nodes were left out even if some fit (for reports; the answer is the same). `within`: see
+  // Cycle::Begin.
   void Schedule(framework::Cycle& cycle, cluster::Cluster& cluster, const cluster::Pod& pod,
-                Decision* decision, bool score_always = false);
+                Decision* decision, bool score_always = false,
+                const framework::NodeSet* within = nullptr);
 
   // The same in steps, for pods about which others are asked in between: Begin, FindNominated, if
   // that fails FindNodes, Score, Choose. The set `feasible` (and its count) may shrink between the

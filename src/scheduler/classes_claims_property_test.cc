@@ -114,7 +114,7 @@ class History : LabHistory {
     for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) Step();
   }
 
-  const framework::ClassCache::Statistics& Seen(size_t lab) const {
+  framework::ClassCache::Statistics Seen(size_t lab) const {
     return labs_[lab]->cycle->classes().statistics();
   }
   uint64_t scheduled() const { return scheduled_; }

@@ -37,7 +37,7 @@ class ClassesOfClaims : public ::testing::Test {
 
   static std::string Name(int i) { return fmt::format("n{}", i); }
   cluster::ObjectStore& Objects() { return lab_.cluster.MutableObjects(); }
-  const framework::ClassCache::Statistics& Seen() { return lab_.cycle->classes().statistics(); }
+  framework::ClassCache::Statistics Seen() { return lab_.cycle->classes().statistics(); }
 
   void Limit(int node, int count) {
     Objects().csi_nodes.Set(FromText<api::CSINode>(

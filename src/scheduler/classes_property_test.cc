@@ -50,6 +50,7 @@ class History : LabHistory {
   uint64_t LazyAnswers() const { return labs_[2]->cycle->classes().statistics().answers; }
   uint64_t NowhereAnswers() const { return nowhere_; }
   uint64_t OnlyNodes() const { return alone_; }
+  uint64_t Narrowed() const { return narrowed_; }
   bool EveryPodHasItsShape() const { return own_labels_ > 3; }
   uint64_t VictimsReused() const { return labs_[1]->preemption->known().statistics().reused; }
 

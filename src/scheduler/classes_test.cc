@@ -48,7 +48,7 @@ class Classes : public ::testing::Test {
     if (decision_.outcome == Outcome::kScheduled) cluster_.Place(id, decision_.node, true);
     return decision_.from_class;
   }
-  const framework::ClassCache::Statistics& Seen() { return cycle_->classes().statistics(); }
+  framework::ClassCache::Statistics Seen() { return cycle_->classes().statistics(); }
 
   cluster::Cluster cluster_;
   std::unique_ptr<ProfileSet> profiles_;
@@ -271,7 +271,7 @@ TEST_F(Classes, MemoryIsBoundedByForgettingTheColdest) {
     const cluster::PodId id = cluster_.AddPod(Pod().Priority(priority));
     cycle_->Begin(cluster_, cluster_.GetPod(id));
     EXPECT_TRUE(cycle_->RunPreFilter().Ok());
-    return small.Find(*cycle_, cluster_).has_value();
+    return small.Find(*cycle_, cluster_) != nullptr;
   };
   EXPECT_TRUE(find(1));
   EXPECT_TRUE(find(1));

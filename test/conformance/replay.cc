@@ -155,9 +155,10 @@ bool Replay::FindInClass(framework::Cycle& cycle, const cluster::Pod& pod) {
   cycle.classes().set_eager(true);
   cycle.Begin(cluster_, pod);
   if (!cycle.RunPreFilter().Ok()) return false;
-  class_answer_ = cycle.classes().Find(cycle, cluster_);
-  if (!class_answer_) return false;
-  cycle.classes().List(&class_feasible_, &class_best_);
+  const framework::ClassAnswer* answer = cycle.classes().Find(cycle, cluster_);
+  if (answer == nullptr) return false;
+  class_answer_ = *answer;
+  answer->List(&class_feasible_, &class_best_);
   if (class_answer_->feasible_count == 0) class_verdicts_ = cycle.verdicts();
   return true;
 }

@@ -45,6 +45,7 @@ class PodClass {
   // The node does not fit.
   void Remove(cluster::NodeIndex row);
 
+  size_t Rows() const { return set_of_.size(); }
   size_t FeasibleCount() const { return feasible_; }
   // Some may be empty.
   std::span<Cell> Cells() { return cells_; }
@@ -55,6 +56,9 @@ class PodClass {
   const Cell* CellOf(cluster::NodeIndex row) const {
     return set_of_[row] == kNone ? nullptr : &cells_[infos_[set_of_[row]].cell];
   }
+
+  // REQUIRES: the node fits.
+  int64_t LocalOf(cluster::NodeIndex row) const { return infos_[set_of_[row]].local; }
 
   size_t MemoryBytes() const;
 

@@ -28,7 +28,10 @@ Status Wrapped(std::string_view what, std::string_view plugin, const Status& sta
 }  // namespace
 
 Cycle::Cycle(const Profile& profile, Executor* executor)
-    : profile_(profile), executor_(executor), classes_(std::make_unique<ClassCache>(profile)) {
+    : profile_(profile),
+      executor_(executor),
+      classes_(std::make_unique<ClassCache>(profile)),
+      class_answer_(std::make_unique<ClassAnswer>()) {
   for (const auto& plugin : profile.Plugins()) states_.push_back(plugin->NewState());
   idle_states_.resize(states_.size());
   calls_.resize(states_.size());
@@ -42,8 +45,9 @@ Cycle::Cycle(const Profile& profile, Executor* executor)
 
 Cycle::~Cycle() = default;
 
-void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod) {
+void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod, const NodeSet* within) {
   context_.emplace(CycleContext{cluster, pod, *pod.shape});
+  within_ = within;
   plan_ = &PlanFor(ask_all_ ? kAllParts : pod.shape->parts);
   filter_skipped_ = plan_->filter_skipped;
   ForgetRestriction();
@@ -203,9 +207,9 @@ Status Cycle::NoNodeLeft() const {
 
 // --- Filter
 
-void Cycle::WriteVerdictsOfClasses() const {
+void Cycle::WriteVerdictsOfClass() const {
   verdicts_left_ = false;
-  classes_->WriteVerdicts(&verdicts_);
+  class_answer_->WriteVerdicts(&verdicts_);
 }
 
 void Cycle::FilterRange(NodeSet& nodes, size_t first_word, size_t end_word) {

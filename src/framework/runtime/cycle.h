@@ -24,6 +24,7 @@
 namespace berth::framework {
 
 class ClassCache;
+struct ClassAnswer;
 
 class Cycle {
  public:
@@ -33,9 +34,13 @@ class Cycle {
 
   const Profile& profile() const { return profile_; }
 
-  // Starts a cycle for `pod`. Both arguments must not change until the cycle is over.
-  void Begin(const cluster::Cluster& cluster, const cluster::Pod& pod);
+  // Starts on `pod`. The arguments must stay as they are until the cycle is over. `within` narrows
+  // the candidates to these nodes; null: every node is one. What plugins count over the cluster
+  // (topology domains, nodes) is not narrowed.
+  void Begin(const cluster::Cluster& cluster, const cluster::Pod& pod,
+             const NodeSet* within = nullptr);
   const CycleContext& context() const { return *context_; }
+  const NodeSet* within() const { return within_; }
 
   // --- For metrics
   // Observer of points and, with `plugins`, of single plugins, from the next Begin on; null: none.
@@ -92,9 +97,9 @@ class Cycle {
     WriteVerdicts();
     return verdicts_;
   }
-  // classes() holds the verdict on every node, until the next Begin. The table is filled on the
-  // first access to verdicts(); mostly only the counts are needed.
-  void LeaveVerdictsToClasses() { verdicts_left_ = true; }
+  // Until the next Begin the verdict on every node is that of class_answer(). It is copied to
+  // verdicts() on first use: mostly only the counts are needed.
+  void LeaveVerdictsToClass() { verdicts_left_ = true; }
   // The reasons of a verdict of this cycle.
   std::vector<std::string> Reasons(const Verdict& verdict) const;
 
@@ -131,6 +136,9 @@ class Cycle {
   void ForRanges(size_t words, FunctionRef<void(size_t, size_t)> range);
   // Results of earlier pods, cached for later ones.
   ClassCache& classes() { return *classes_; }
+  // What classes() said about the cycle's pod last.
+  const ClassAnswer& class_answer() const { return *class_answer_; }
+  ClassAnswer& mutable_class_answer() { return *class_answer_; }
 
  private:
   // Calls `ask`, which returns a Status, and notifies the watch of the plugin.
@@ -158,11 +166,11 @@ class Cycle {
   Status AskPreFilters();
   void MissedPreFilters(uint8_t plugin);
   void EndPreFilters(uint8_t plugin);
-  // Does nothing unless verdicts were left to classes. Not thread-safe.
+  // Does nothing unless they were left to the class. Not from several threads at once.
   void WriteVerdicts() const {
-    if (verdicts_left_) WriteVerdictsOfClasses();
+    if (verdicts_left_) WriteVerdictsOfClass();
   }
-  void WriteVerdictsOfClasses() const;
+  void WriteVerdictsOfClass() const;
   void FilterRange(NodeSet& nodes, size_t first_word, size_t end_word);
   void FilterPluginByPlugin(NodeSet& nodes, size_t first_word, size_t end_word);
   void AskScores(const NodeSet& feasible);
@@ -182,6 +190,7 @@ class Cycle {
   CycleWatch* plugin_watch_ = nullptr;
   std::vector<PluginCalls> calls_;  // by plugin position
   std::optional<CycleContext> context_;
+  const NodeSet* within_ = nullptr;
   std::vector<std::unique_ptr<PluginState>>
       states_;  // by plugin position; null for plugins without state
   std::vector<std::unique_ptr<PluginState>>
@@ -207,6 +216,7 @@ class Cycle {
   ScoreColumn total_;
   bool keep_raw_ = false;
   std::unique_ptr<ClassCache> classes_;
+  std::unique_ptr<ClassAnswer> class_answer_;
 };
 
 }  // namespace berth::framework

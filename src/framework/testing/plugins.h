@@ -32,6 +32,7 @@ struct FakeSpec {
   int32_t weight = 1;
   std::function<Status(int added)> extension = {};  // +1: a pod was added, -1: removed
   uint32_t concerns = kEveryPod;
+  uint32_t depends_on = kOnEverything;
 };
 
 class FakePlugin final : public PreFilterPlugin,
@@ -44,6 +45,7 @@ class FakePlugin final : public PreFilterPlugin,
 
   std::string_view Name() const override { return spec_.name; }
   uint32_t Concerns() const override { return spec_.concerns; }
+  uint32_t DependsOn() const override { return spec_.depends_on; }
   Status PreFilter(const CycleContext& c, PluginState*, PreFilterResult* result) const override {
     return spec_.pre_filter(c, result);
   }

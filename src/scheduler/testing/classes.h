@@ -41,9 +41,10 @@ struct Lab {
     preemption->set_reuse(classes);
   }
 
-  // Everything a caller can see of a decision, in words.
-  std::string Decide(cluster::PodId id) {
-    algorithm.Schedule(*cycle, cluster, cluster.GetPod(id), &decision);
+  // Everything a caller can see of a decision, as one line.
+  std::string Decide(cluster::PodId id, const cluster::NodeSet* within = nullptr) {
+    algorithm.Schedule(*cycle, cluster, cluster.GetPod(id), &decision, /*score_always=*/false,
+                       within);
     std::string line =
         fmt::format("{} node={} feasible={} evaluated={} scored={} best={} total={} next={} {}",
                     static_cast<int>(decision.outcome), decision.node, decision.feasible_count,
@@ -128,9 +129,30 @@ class LabHistory {
   }
 
   bool Compare(cluster::PodId id) {
-    const std::string expected = labs_[0]->Decide(id);
+    if (OneIn(3)) {
+      const cluster::NodeSet some = SomeNodes();
+      if (!CompareWithin(id, &some)) return false;
+      ++narrowed_;
+    }
+    return CompareWithin(id, nullptr);
+  }
+
+  // A random subset of the nodes, sometimes of few and never of none.
+  cluster::NodeSet SomeNodes() {
+    cluster::NodeSet some(First().Rows());
+    const uint64_t one_in = random_.Below(2) == 0 ? 2 : 8;
+    First().Nodes().ForEach([&](cluster::NodeIndex n) {
+      if (OneIn(one_in)) some.Insert(n);
+    });
+    if (some.Count() == 0 && First().NodeCount() > 0) some.Insert(First().Nodes().Nth(0));
+    return some;
+  }
+
+  // `within`: the candidates; null: all nodes.
+  bool CompareWithin(cluster::PodId id, const cluster::NodeSet* within) {
+    const std::string expected = labs_[0]->Decide(id, within);
     for (size_t i = 1; i < labs_.size(); ++i) {
-      const std::string actual = labs_[i]->Decide(id);
+      const std::string actual = labs_[i]->Decide(id, within);
       EXPECT_EQ(actual, expected) << "way " << i << ", pod " << First().GetPod(id).name;
       if (actual != expected) return false;
       if (labs_[i]->decision.only_node) {
@@ -144,7 +166,7 @@ class LabHistory {
       if (labs_[i]->decision.outcome == Outcome::kUnschedulable) ++nowhere_;
       cluster::NodeSet feasible;
       cluster::NodeSet best;
-      labs_[i]->cycle->classes().List(&feasible, &best);
+      labs_[i]->cycle->class_answer().List(&feasible, &best);
       EXPECT_TRUE(feasible == labs_[0]->decision.feasible);
       EXPECT_TRUE(best == labs_[0]->decision.best);
     }
@@ -153,8 +175,9 @@ class LabHistory {
 
   Random random_;
   std::vector<std::unique_ptr<Lab>> labs_;
-  uint64_t nowhere_ = 0;  // answers of classes that a pod fits nowhere
-  uint64_t alone_ = 0;    // decisions about the only node left
+  uint64_t nowhere_ = 0;   // answers of classes that a pod fits nowhere
+  uint64_t alone_ = 0;     // decisions about the only node left
+  uint64_t narrowed_ = 0;  // decisions among some of the nodes
 };
 
 }  // namespace berth::scheduler

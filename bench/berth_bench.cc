@@ -20,6 +20,7 @@
 #include "framework/classes/class_cache.h"
 #include "framework/runtime/post_filter.h"
 #include "scheduler/algorithm.h"
+#include "scheduler/attempt.h"
 #include "scheduler/profile_set.h"
 #include "term/flags.h"
 #include "term/terminal.h"
@@ -122,10 +123,11 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   if (!profiles) return Fail(profiles.error());
   framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);
   scheduler::Algorithm algorithm(AlgorithmOptionsOf(o));
-  scheduler::Decision decision;
+  scheduler::Attempt attempt;
   // A few cycles that are not measured.
   for (int i = 0; i < 20; ++i) {
-    algorithm.Schedule(*cycle, cluster, cluster.GetPod(pending.front()), &decision);
+    attempt.Begin(*cycle, cluster, pending.front());
+    attempt.Decide(algorithm);
   }
 
   Figures figures;
@@ -137,17 +139,14 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
   for (const cluster::PodId pod : pending) {
     if (workload.between != nullptr) workload.between(micros.size(), cluster);
     const auto start = Clock::now();
-    algorithm.Schedule(*cycle, cluster, cluster.GetPod(pod), &decision);
+    attempt.Begin(*cycle, cluster, pod);
     framework::PostFilterResult proposal;
-    if (decision.outcome == scheduler::Outcome::kScheduled) {
-      cluster.Place(pod, decision.node, /*assumed=*/true);
-      for (const auto& [plugin, index] : cycle->profile().reserve) {
-        if (!plugin->Reserve(cycle->context(), cycle->state(index), decision.node).Ok()) {
-          return Fail(fmt::format("{} could not reserve", plugin->Name()));
-        }
-      }
+    if (attempt.Decide(algorithm) == scheduler::Outcome::kScheduled) {
+      const framework::Status reserved = attempt.Reserve(attempt.decision().node);
+      if (!reserved.Ok()) return Fail(fmt::format("{} could not reserve", reserved.plugin()));
     } else if (!workload.preempts ||
-               !framework::RunPostFilter(*cycle, cluster, decision.diagnosis, &proposal).Ok()) {
+               !framework::RunPostFilter(*cycle, cluster, attempt.decision().diagnosis, &proposal)
+                    .Ok()) {
       ++figures.failed;
     }
     micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());

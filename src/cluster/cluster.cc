@@ -1,10 +1,13 @@
 #include "cluster/cluster.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "api/rules/resource_name.h"
+#include "base/check.h"
 #include "base/wrap.h"
 #include "cluster/objects/object_store.h"
+#include "cluster/undo_log.h"
 
 namespace berth::cluster {
 namespace {
@@ -21,7 +24,9 @@ bool WasPreemptedByScheduler(const api::Pod& pod) {
 }  // namespace
 
 Cluster::Cluster()
-    : host_ports_(strings_.Intern("0.0.0.0")), objects_(std::make_unique<ObjectStore>()) {
+    : host_ports_(strings_.Intern("0.0.0.0")),
+      objects_(std::make_unique<ObjectStore>()),
+      undo_log_(std::make_unique<UndoLog>()) {
   for (const ResourceId id : {kCpu, kMemory, kEphemeralStorage}) TrackResource(id);
 }
 
@@ -75,6 +80,7 @@ void Cluster::GrowTo(size_t rows) {
 }
 
 NodeIndex Cluster::SetNode(const api::Node& node) {
+  BERTH_DCHECK(undo_ == nullptr);
   const NodeIndex n = RowFor(node.metadata.name);
   NodeRecord& record = records_[n];
   ++node_generation_;
@@ -140,6 +146,7 @@ void Cluster::SetResources(NodeIndex n, const api::ResourceList& allocatable) {
 }
 
 bool Cluster::RemoveNode(std::string_view name) {
+  BERTH_DCHECK(undo_ == nullptr);
   const NodeIndex n = FindNode(name);
   if (n == kNoNode) return false;
   ++node_generation_;
@@ -167,12 +174,14 @@ void Cluster::ClearNode(NodeIndex n) {
   tainted_.Erase(n);
 }
 
-void Cluster::FreeRowIfUnused(NodeIndex n) {
+bool Cluster::FreeRowIfUnused(NodeIndex n) {
   NodeRecord& record = records_[n];
-  if (record.exists || !record.pods.empty()) return;
+  if (record.exists || !record.pods.empty()) return false;
+  if (undo_ != nullptr) undo_->freed.push_back({n, record.name});
   row_of_name_.erase(record.name);
   record = NodeRecord();
   free_rows_.push_back(n);
+  return true;
 }
 
 NodeIndex Cluster::FindNode(std::string_view name) const {
@@ -242,6 +251,7 @@ void Cluster::FillPod(Pod& pod, const api::Pod& from, const PodShape* shape) {
 }
 
 PodId Cluster::AddPod(const api::Pod& from) {
+  BERTH_DCHECK(undo_ == nullptr);
   PodId id;
   if (free_pods_.empty()) {
     id = static_cast<PodId>(pods_.size());
@@ -252,6 +262,7 @@ PodId Cluster::AddPod(const api::Pod& from) {
   }
   Pod& pod = pods_[id];
   pod.id = id;
+  pod.serial = ++last_serial_;
   FillPod(pod, from, ShapeOf(from));
   ++pod_total_;
   pod_of_uid_.insert_or_assign(pod.uid, id);
@@ -293,6 +304,7 @@ void Cluster::UpdateStatus(PodId id, const api::Pod& from) {
 
 // `shape` is that of `from`, acquired for the pod.
 void Cluster::Update(PodId id, const api::Pod& from, const PodShape* shape) {
+  BERTH_DCHECK(undo_ == nullptr);
   Pod& pod = pods_[id];
   if (ChangesNothing(pod, from, shape)) {
     shapes_.Release(shape);  // it has it already
@@ -319,6 +331,7 @@ void Cluster::Update(PodId id, const api::Pod& from, const PodShape* shape) {
 }
 
 void Cluster::RemovePod(PodId id) {
+  BERTH_DCHECK(undo_ == nullptr);
   Pod& pod = pods_[id];
   if (pod.node != kNoNode) Unplace(id);
   nominations_.Clear(id);
@@ -351,55 +364,82 @@ std::shared_ptr<const Pod> Cluster::Snapshot(const api::Pod& pod) {
 
 void Cluster::Place(PodId id, NodeIndex n, bool assumed) {
   Pod& pod = pods_[id];
+  BERTH_DCHECK(pod.shape != nullptr && pod.node == kNoNode);
   changes_.Note(n);
   auto& list = records_[n].pods;
   pod.node = n;
   pod.position = static_cast<uint32_t>(list.size());
   pod.assumed = assumed;
   list.push_back(id);
+  CountOn(pod, n);
+  for (const HostPort& port : pod.shape->host_ports) {
+    if (host_ports_.Take(n, port) && undo_ != nullptr) undo_->ports.push_back({n, port, true});
+  }
+  if (undo_ != nullptr) {
+    undo_->placements.push_back({.pod = id,
+                                 .node = n,
+                                 .position = pod.position,
+                                 .placed = true,
+                                 .assumed = assumed,
+                                 .named = false,
+                                 .freed = false});
+  }
+}
+
+void Cluster::CountOn(const Pod& pod, NodeIndex n) {
   AddToColumns(pod, n, +1);
   topology_.PodPlaced(pod, n);
-  for (const HostPort& port : pod.shape->host_ports) host_ports_.Take(n, port);
-  volume_use_.Add(*pod.shape, id, n);
+  volume_use_.Add(*pod.shape, pod.id, n);
+}
+
+void Cluster::CountOff(const Pod& pod, NodeIndex n) {
+  volume_use_.Remove(*pod.shape, pod.id, n);
+  AddToColumns(pod, n, -1);
+  topology_.PodUnplaced(pod, n);
 }
 
 void Cluster::Unplace(PodId id) {
   Pod& pod = pods_[id];
   const NodeIndex n = pod.node;
+  BERTH_DCHECK(n != kNoNode);
   changes_.Note(n);
-  volume_use_.Remove(*pod.shape, id, n);
-  for (const HostPort& port : pod.shape->host_ports) host_ports_.Release(n, port);
-  AddToColumns(pod, n, -1);
-  topology_.PodUnplaced(pod, n);
+  CountOff(pod, n);
+  for (const HostPort& port : pod.shape->host_ports) {
+    if (host_ports_.Release(n, port) && undo_ != nullptr) undo_->ports.push_back({n, port, false});
+  }
   auto& list = records_[n].pods;
   list[pod.position] = list.back();
   pods_[list[pod.position]].position = pod.position;
   list.pop_back();
+  const bool assumed = std::exchange(pod.assumed, false);
   pod.node = kNoNode;
-  pod.assumed = false;
-  FreeRowIfUnused(n);
-}
-
-Cluster::SavedNode Cluster::SaveNode(NodeIndex node, std::span<const PodId> others) const {
-  SavedNode saved;
-  saved.order = records_[node].pods;
-  const auto save_ports = [&](PodId id) {
-    for (const HostPort& port : pods_[id].shape->host_ports) {
-      saved.ports.emplace_back(port, host_ports_.Holds(node, port));
-    }
-  };
-  for (const PodId id : saved.order) save_ports(id);
-  for (const PodId id : others) save_ports(id);
-  return saved;
-}
-
-void Cluster::RestoreNode(NodeIndex node, const SavedNode& saved) {
-  changes_.Note(node);
-  records_[node].pods = saved.order;
-  for (uint32_t i = 0; i < saved.order.size(); ++i) pods_[saved.order[i]].position = i;
-  for (const auto& [port, taken] : saved.ports) {
-    taken ? host_ports_.Take(node, port) : host_ports_.Release(node, port);
+  const bool freed = FreeRowIfUnused(n);
+  if (undo_ != nullptr) {
+    undo_->placements.push_back({.pod = id,
+                                 .node = n,
+                                 .position = pod.position,
+                                 .placed = false,
+                                 .assumed = assumed,
+                                 .named = false,
+                                 .freed = freed});
   }
+}
+
+void Cluster::Assume(PodId id, NodeIndex n) {
+  BERTH_DCHECK(pods_[id].node_name.empty());
+  nominations_.Clear(id);
+  pods_[id].node_name = NodeName(n);
+  Place(id, n, /*assumed=*/true);
+  if (undo_ != nullptr) undo_->placements.back().named = true;
+}
+
+void Cluster::Forget(PodId id) {
+  // Empty when it was placed and not assumed.
+  const bool named = !pods_[id].node_name.empty();
+  BERTH_DCHECK(!named || pods_[id].node_name == NodeName(pods_[id].node));
+  pods_[id].node_name.clear();
+  Unplace(id);
+  if (undo_ != nullptr) undo_->placements.back().named = named;
 }
 
 void Cluster::AddToColumns(const Pod& pod, NodeIndex n, int64_t sign) {

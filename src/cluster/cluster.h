@@ -43,7 +43,9 @@
 
 namespace berth::cluster {
 
+class Transaction;   // cluster/transaction.h
 struct ObjectStore;  // cluster/objects/object_store.h
+struct UndoLog;      // cluster/undo_log.h
 
 // The part of a node that scans do not touch.
 struct NodeRecord {
@@ -142,17 +144,12 @@ class Cluster {
   // Takes a pod off its node; it is pending again.
   void Unplace(PodId id);
 
-  // What taking pods off a node and putting them back does not bring back by itself: the order of
-  // its pods, and host ports that two pods share, which are taken or free whatever the number of
-  // pods.
-  struct SavedNode {
-    std::vector<PodId> order;
-    std::vector<std::pair<HostPort, bool>> ports;  // taken?
-  };
-  // Before a hypothesis about `node` that moves its pods and `others`.
-  SavedNode SaveNode(NodeIndex node, std::span<const PodId> others = {}) const;
-  // After it. REQUIRES: the same pods are on the node again.
-  void RestoreNode(NodeIndex node, const SavedNode& saved);
+  // Places a pending pod by our decision: its nomination ends, spec.nodeName names the node, and
+  // its resources count there until the API server confirms or rejects the binding. REQUIRES:
+  // spec.nodeName is empty.
+  void Assume(PodId id, NodeIndex node);
+  // Takes an assumed pod off its node and clears spec.nodeName; it is pending again.
+  void Forget(PodId id);
 
   // Promises made to pending pods. A pod that is removed leaves them; one that is placed is taken
   // out by who places it.
@@ -163,19 +160,24 @@ class Cluster {
   Pod& MutablePod(PodId id) { return pods_[id]; }
   // kNoPod when there is none.
   PodId FindPod(std::string_view uid) const;
+  PodId FindPod(const PodKey& key) const {
+    return key.id < pods_.size() && pods_[key.id].serial == key.serial ? key.id : kNoPod;
+  }
   size_t PodCountTotal() const { return pod_total_; }
   // Upper bound of pod ids in use, and whether `id` is in use.
   PodId PodIdLimit() const { return static_cast<PodId>(pods_.size()); }
   bool PodExists(PodId id) const { return pods_[id].shape != nullptr; }
 
  private:
+  friend class Transaction;  // undoes what the functions above do
+
   NodeIndex RowFor(std::string_view name);  // existing, ghost or new row
   void GrowTo(size_t rows);
   size_t PaddedRows() const;
   void SetResources(NodeIndex n, const api::ResourceList& allocatable);
   bool SetLabels(NodeIndex n, const api::StringMap& labels);  // false: as they were
   void ClearNode(NodeIndex n);
-  void FreeRowIfUnused(NodeIndex n);
+  bool FreeRowIfUnused(NodeIndex n);  // true: it was freed
   const PodShape* ShapeOf(const api::Pod& pod) {
     return shapes_.Acquire(pod, strings_, resource_names_);
   }
@@ -184,6 +186,9 @@ class Cluster {
   bool ChangesNothing(const Pod& pod, const api::Pod& from, const PodShape* shape) const;
   void Update(PodId id, const api::Pod& from, const PodShape* shape);
   void AddToColumns(const Pod& pod, NodeIndex n, int64_t sign);
+  // What a pod adds to its node, but for its place in the list and its host ports.
+  void CountOn(const Pod& pod, NodeIndex n);
+  void CountOff(const Pod& pod, NodeIndex n);
   void TrackShapeResources(const PodShape& shape);
   std::shared_ptr<const Pod> Hold(std::unique_ptr<Pod> pod);
 
@@ -223,7 +228,11 @@ class Cluster {
   std::vector<PodId> free_pods_;
   ByString<PodId> pod_of_uid_;
   size_t pod_total_ = 0;
+  uint64_t last_serial_ = 0;  // of pods
   Nominations nominations_;
+
+  std::unique_ptr<UndoLog> undo_log_;
+  UndoLog* undo_ = nullptr;  // the log, while a transaction is open
 };
 
 }  // namespace berth::cluster

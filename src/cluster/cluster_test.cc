@@ -310,5 +310,17 @@ TEST(Cluster, ColumnsEndAtAWholeWord) {
   EXPECT_EQ(cluster.Labels(cluster.Strings().Intern("k")).codes.size(), 128u);
 }
 
+TEST(Cluster, AKeyOutlivesItsPodAndNamesNoOther) {
+  Cluster cluster;
+  const PodId id = cluster.AddPod(MakePod("p"));
+  const PodKey key = cluster.GetPod(id).key();
+  EXPECT_EQ(cluster.FindPod(key), id);
+  EXPECT_EQ(cluster.FindPod(PodKey{}), kNoPod);
+  cluster.RemovePod(id);
+  EXPECT_EQ(cluster.FindPod(key), kNoPod);
+  EXPECT_EQ(cluster.AddPod(MakePod("q")), id) << "the id is used again";
+  EXPECT_EQ(cluster.FindPod(key), kNoPod);
+}
+
 }  // namespace
 }  // namespace berth::cluster

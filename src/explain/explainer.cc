@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "scheduler/attempt.h"
+
 namespace berth::explain {
 namespace {
 
@@ -399,13 +401,7 @@ QueuePlace PlaceOf(const scheduler::Source& source, cluster::PodId id) {
 
 framework::Status GateOf(const scheduler::Source& source, const framework::Profile& profile,
                          cluster::PodId id) {
-  for (const auto& [plugin, index] : profile.pre_enqueue) {
-    framework::Status status = plugin->PreEnqueue(*source.cluster, source.cluster->GetPod(id));
-    if (status.Ok()) continue;
-    status.set_plugin(plugin->Name());
-    return status;
-  }
-  return {};
+  return scheduler::RunPreEnqueue(profile, *source.cluster, source.cluster->GetPod(id)).status;
 }
 
 Result<DecisionView> Explain(const scheduler::Source& source, cluster::PodId id,

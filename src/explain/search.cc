@@ -92,20 +92,14 @@ std::string Search::Message(std::vector<framework::ReasonCount>* reasons) const 
 }
 
 Displaced::Displaced(cluster::Cluster& cluster, cluster::PodId id)
-    : cluster_(cluster), pod_(cluster.GetPod(id)), node_(pod_.node), assumed_(pod_.assumed) {
+    : pod_(cluster.GetPod(id)), node_(pod_.node) {
   if (node_ == cluster::kNoNode) return;
-  saved_ = cluster_.SaveNode(node_);
-  cluster_.Unplace(id);
+  off_node_.emplace(cluster);
+  cluster.Unplace(id);
   pod_.node = cluster::kNoNode;
   pod_.assumed = false;
   pod_.node_name.clear();
   pod_.nominated_node_name.clear();
-}
-
-Displaced::~Displaced() {
-  if (node_ == cluster::kNoNode) return;
-  cluster_.Place(pod_.id, node_, assumed_);
-  cluster_.RestoreNode(node_, saved_);
 }
 
 }  // namespace berth::explain

@@ -4,10 +4,12 @@
 // It has tables of its own, so the engine's cycles are as before.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "cluster/transaction.h"
 #include "framework/runtime/cycle.h"
 #include "framework/runtime/diagnosis.h"
 
@@ -52,22 +54,16 @@ class Search {
 // The pod without its place: a copy to search for, while the pod is off its node in the cluster.
 class Displaced {
  public:
-  // Takes the pod off its node, if it has one.
+  // Takes the pod off its node, if it has one. The destructor puts it back.
   Displaced(cluster::Cluster& cluster, cluster::PodId id);
-  // Puts it back.
-  ~Displaced();
-  Displaced(const Displaced&) = delete;
-  Displaced& operator=(const Displaced&) = delete;
 
   const cluster::Pod& pod() const { return pod_; }
   cluster::NodeIndex node() const { return node_; }
 
  private:
-  cluster::Cluster& cluster_;
   cluster::Pod pod_;
   cluster::NodeIndex node_;
-  bool assumed_ = false;
-  cluster::Cluster::SavedNode saved_;
+  std::optional<cluster::Transaction> off_node_;  // open while the pod is off its node
 };
 
 }  // namespace berth::explain

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/rules/label_selector.h"
+#include "cluster/transaction.h"
 #include "explain/cluster_copy.h"
 #include "explain/explainer.h"
 #include "explain/search.h"
@@ -436,12 +437,8 @@ class Suggester {
       names.push_back(cluster_.GetPod(id).Key());
       input.moved_pods.push_back(cluster_.GetPod(id).uid);
     }
-    const cluster::Cluster::SavedNode saved = cluster_.SaveNode(node);
-    std::vector<bool> assumed;
-    for (const PodId id : pods) {
-      assumed.push_back(cluster_.GetPod(id).assumed);
-      cluster_.Unplace(id);
-    }
+    const cluster::Transaction without(cluster_);
+    for (const PodId id : pods) cluster_.Unplace(id);
     const int64_t nodes = Try(original_);
     if (nodes > 0) {
       const std::string joined = fmt::format("{}", fmt::join(names, ", "));
@@ -451,8 +448,6 @@ class Suggester {
           nodes, Examples(search_.feasible()),
           {{"node", cluster_.NodeName(node)}, {"pods", joined}}, std::move(input));
     }
-    for (size_t i = 0; i < pods.size(); ++i) cluster_.Place(pods[i], node, assumed[i]);
-    cluster_.RestoreNode(node, saved);
     return nodes > 0;
   }
 

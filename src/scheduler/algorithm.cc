@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/vectorize.h"
 #include "framework/classes/class_cache.h"
 #include "framework/runtime/nominated_filter.h"
@@ -68,6 +69,7 @@ size_t CountOf(const NodeSet& set) { return CountWords(set.Words().data(), set.W
 
 // REQUIRES: the set is not empty.
 NodeIndex FirstOf(const NodeSet& set) {
+  BERTH_DCHECK(!set.Empty());
   size_t w = 0;
   while (set.Words()[w] == 0) ++w;
   return static_cast<NodeIndex>(w * NodeSet::kWordBits +

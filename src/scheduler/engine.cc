@@ -111,27 +111,15 @@ queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginI
 
 queue::Gate Engine::Impl::AskPreEnqueue(const queue::QueuedPod& pod, queue::PluginId first,
                                         bool timed) const {
-  const auto& plugins = runtimes_[pod.profile].profile->pre_enqueue;
-  const auto ask = [&](const framework::Served<framework::PreEnqueuePlugin>& served) {
-    const framework::Status status = served.plugin->PreEnqueue(cluster_, cluster_.GetPod(pod.pod));
-    if (timed) observer_->PreEnqueueAsked(served.plugin->Name(), status.code());
-    if (status.Ok()) return queue::Gate{};
-    if (observer_ != nullptr && wants_->queues) {
-      observer_->Gated(cluster_.GetPod(pod.pod), served.plugin->Name(), status);
-    }
-    return queue::Gate{served.index, status.code() == framework::Code::kPending};
-  };
-  for (const auto& served : plugins) {
-    if (served.index != first) continue;
-    const queue::Gate gate = ask(served);
-    if (gate.plugin != queue::kNoPlugin) return gate;
-  }
-  for (const auto& served : plugins) {
-    if (served.index == first) continue;
-    const queue::Gate gate = ask(served);
-    if (gate.plugin != queue::kNoPlugin) return gate;
-  }
-  return {};
+  const EnqueueGate gate = RunPreEnqueue(
+      *runtimes_[pod.profile].profile, cluster_, cluster_.GetPod(pod.pod), first,
+      [&](const framework::PreEnqueuePlugin& plugin, const framework::Status& status) {
+        if (timed) observer_->PreEnqueueAsked(plugin.Name(), status.code());
+        if (status.Ok() || observer_ == nullptr || !wants_->queues) return;
+        observer_->Gated(cluster_.GetPod(pod.pod), plugin.Name(), status);
+      });
+  if (gate.Open()) return {};
+  return {gate.plugin, gate.status.code() == framework::Code::kPending};
 }
 
 PluginMask Engine::Impl::Registered(uint8_t profile, const queue::ClusterEvent& event) const {
@@ -173,17 +161,17 @@ void Engine::Impl::AdvanceTo(const api::Time& now) {
   if (extended_) return;
   queue_->Advance(now_);
   while (!timers_.empty() && timers_.begin()->first <= now_) {
-    const std::string uid = std::move(timers_.begin()->second);
+    const PodKey key = timers_.begin()->second;
     timers_.erase(timers_.begin());
-    Binding* binding = FindBinding(uid);
+    Binding* binding = FindBinding(key);
     if (binding == nullptr || !binding->wake || *binding->wake > now_) continue;
     binding->wake.reset();
     WakeBinding(*binding);
   }
   while (!expiry_.empty() && expiry_.begin()->first <= now_) {
-    const std::string uid = std::move(expiry_.begin()->second);
+    const PodKey key = expiry_.begin()->second;
     expiry_.erase(expiry_.begin());
-    ExpireAssumed(uid);
+    ExpireAssumed(key);
   }
 }
 
@@ -199,7 +187,7 @@ std::optional<api::Time> Engine::Impl::NextWake() const {
 
 void Engine::Impl::WakeAt(Binding& binding, const api::Time& when) {
   binding.wake = when;
-  timers_.emplace(when, binding.ref.uid);
+  timers_.emplace(when, binding.key);
 }
 
 // --- Effects
@@ -228,7 +216,7 @@ void Engine::Impl::Complete(EffectResult result) {
   awaited_extenders_ -= awaited.extender ? 1 : 0;
   switch (awaited.what) {
     case Awaited::For::kBinding:
-      if (Binding* binding = FindBinding(awaited.uid)) BindingResult(*binding, std::move(result));
+      if (Binding* binding = FindBinding(awaited.pod)) BindingResult(*binding, std::move(result));
       break;
     case Awaited::For::kNomination:
     case Awaited::For::kVictimCondition:
@@ -240,7 +228,7 @@ void Engine::Impl::Complete(EffectResult result) {
       break;
     case Awaited::For::kActivate:
       if (result.code == EffectResult::Code::kOk) break;
-      if (const PodId id = cluster_.FindPod(awaited.uid); id != cluster::kNoPod) {
+      if (const PodId id = cluster_.FindPod(awaited.pod); id != cluster::kNoPod) {
         queue_->Activate(id, now_);
       }
       break;
@@ -281,9 +269,14 @@ const PodRecord* Engine::Impl::FindRecord(PodId id) const {
   return id < records_.size() && records_[id].known ? &records_[id] : nullptr;
 }
 
-Binding* Engine::Impl::FindBinding(std::string_view uid) {
-  const auto it = bindings_.find(uid);
+Binding* Engine::Impl::FindBinding(const PodKey& key) {
+  const auto it = bindings_.find(key);
   return it == bindings_.end() ? nullptr : it->second.get();
+}
+
+PodKey Engine::Impl::KeyOf(std::string_view uid) const {
+  const PodId id = cluster_.FindPod(uid);
+  return id == cluster::kNoPod ? PodKey() : cluster_.GetPod(id).key();
 }
 
 // --- The outside
@@ -308,7 +301,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfigur
 
 void Engine::AdvanceTo(const api::Time& now) {
   impl_->AdvanceTo(now);
-  impl_->TakePermitVerdicts();
+  impl_->InputTaken();
 }
 void Engine::Upsert(api::Object object) {
   if (impl_->MayChangeDecisions(object)) ++impl_->changes_;
@@ -316,7 +309,7 @@ void Engine::Upsert(api::Object object) {
     impl_->deferred_.push_back(std::move(object));
   } else {
     impl_->Upsert(std::move(object));
-    impl_->TakePermitVerdicts();
+    impl_->InputTaken();
   }
 }
 void Engine::UpdateStatus(api::Pod pod) {
@@ -325,7 +318,7 @@ void Engine::UpdateStatus(api::Pod pod) {
     impl_->deferred_.push_back(DeferredStatus{std::move(pod)});
   } else {
     impl_->UpdateStatus(std::move(pod));
-    impl_->TakePermitVerdicts();
+    impl_->InputTaken();
   }
 }
 void Engine::Delete(const api::Object& object) {
@@ -334,7 +327,7 @@ void Engine::Delete(const api::Object& object) {
     impl_->deferred_.push_back(DeferredDelete{object});
   } else {
     impl_->Delete(object);
-    impl_->TakePermitVerdicts();
+    impl_->InputTaken();
   }
 }
 void Engine::Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part) {
@@ -343,7 +336,7 @@ void Engine::Replace(std::string_view kind, std::vector<api::Object> objects, Li
     impl_->deferred_.push_back(DeferredReplace{std::string(kind), std::move(objects), part});
   } else {
     impl_->Replace(kind, std::move(objects), part);
-    impl_->TakePermitVerdicts();
+    impl_->InputTaken();
   }
 }
 void Engine::Complete(EffectResult result) {
@@ -351,13 +344,13 @@ void Engine::Complete(EffectResult result) {
     impl_->deferred_.push_back(std::move(result));
   } else {
     impl_->Complete(std::move(result));
-    impl_->TakePermitVerdicts();
+    impl_->InputTaken();
   }
 }
 bool Engine::WaitsForAnswer() const { return impl_->WaitsForAnswer(); }
 bool Engine::Step() {
   const bool stepped = impl_->Step();
-  impl_->TakePermitVerdicts();
+  impl_->InputTaken();
   return stepped;
 }
 std::vector<Effect> Engine::TakeEffects() {
@@ -366,12 +359,14 @@ std::vector<Effect> Engine::TakeEffects() {
 }
 std::optional<api::Time> Engine::NextWake() const { return impl_->NextWake(); }
 bool Engine::Allow(std::string_view pod_uid, std::string_view plugin) {
-  if (impl_->extended_) return impl_->DeferPermit(true, pod_uid, plugin, "");
-  return impl_->Allow(pod_uid, plugin);
+  const PodKey key = impl_->KeyOf(pod_uid);
+  if (impl_->extended_) return impl_->DeferPermit(true, key, plugin, "");
+  return impl_->Allow(key, plugin);
 }
 bool Engine::Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message) {
-  if (impl_->extended_) return impl_->DeferPermit(false, pod_uid, plugin, message);
-  return impl_->Reject(pod_uid, plugin, message);
+  const PodKey key = impl_->KeyOf(pod_uid);
+  if (impl_->extended_) return impl_->DeferPermit(false, key, plugin, message);
+  return impl_->Reject(key, plugin, message);
 }
 const cluster::Cluster& Engine::GetCluster() const { return impl_->cluster_; }
 const queue::SchedulingQueue& Engine::Queue() const { return *impl_->queue_; }
@@ -389,6 +384,8 @@ size_t Engine::AwaitedRequests() const {
 size_t Engine::BindingPods() const { return impl_->bindings_.size(); }
 Source Engine::Explaining() { return impl_->Explaining(); }
 std::string_view Engine::WhereIs(std::string_view pod_uid) const { return impl_->WhereIs(pod_uid); }
-std::vector<std::string> Engine::Invariants() const { return impl_->Invariants(); }
+std::vector<std::string> Engine::Invariants() const {
+  return impl_->contradictions_.empty() ? impl_->Contradictions() : impl_->contradictions_;
+}
 
 }  // namespace berth::scheduler

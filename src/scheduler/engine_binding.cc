@@ -87,14 +87,14 @@ void Engine::Impl::TellIdlePreBinds(const Binding& binding) {
   for (const auto& served : runtimes_[binding.profile].profile->pre_bind) {
     const bool works =
         std::any_of(binding.tasks.begin(), binding.tasks.end(),
-                    [&](const Binding::Task& task) { return task.plugin == served.index; });
+                    [&](const PreBindWork& task) { return task.plugin == served.index; });
     if (works) continue;
     PluginEnded(binding, framework::Point::kPreBind, served.index, framework::Code::kSuccess);
   }
 }
 
-bool Engine::Impl::Allow(std::string_view pod_uid, std::string_view plugin) {
-  Binding* binding = FindBinding(pod_uid);
+bool Engine::Impl::Allow(const PodKey& key, std::string_view plugin) {
+  Binding* binding = FindBinding(key);
   if (binding == nullptr || binding->stage != Binding::Stage::kWaiting) return false;
   const framework::Profile& profile = *runtimes_[binding->profile].profile;
   const size_t allowed = std::erase_if(binding->waits, [&](const Binding::Wait& wait) {
@@ -105,9 +105,8 @@ bool Engine::Impl::Allow(std::string_view pod_uid, std::string_view plugin) {
   return true;
 }
 
-bool Engine::Impl::Reject(std::string_view pod_uid, std::string_view plugin,
-                          std::string_view message) {
-  Binding* binding = FindBinding(pod_uid);
+bool Engine::Impl::Reject(const PodKey& key, std::string_view plugin, std::string_view message) {
+  Binding* binding = FindBinding(key);
   if (binding == nullptr || binding->stage != Binding::Stage::kWaiting) return false;
   const queue::PluginId id = runtimes_[binding->profile].IdOf(plugin);
   BindingFailed(*binding, true, std::string(message), id);
@@ -125,8 +124,9 @@ void Engine::Impl::TakePermitVerdicts() {
       verdicts.clear();
       plugin->TakeVerdicts(&verdicts);
       for (const framework::PermitVerdict& verdict : verdicts) {
-        changed |= verdict.allow ? Allow(verdict.pod_uid, plugin->Name())
-                                 : Reject(verdict.pod_uid, plugin->Name(), verdict.message);
+        const PodKey key = KeyOf(verdict.pod_uid);
+        changed |= verdict.allow ? Allow(key, plugin->Name())
+                                 : Reject(key, plugin->Name(), verdict.message);
       }
     }
   }
@@ -157,7 +157,7 @@ void Engine::Impl::WakeBinding(Binding& binding) {
       }
       return;
     case Binding::Stage::kConfirm:
-      EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+      EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
       return;
     case Binding::Stage::kBind:
       return;
@@ -168,7 +168,7 @@ void Engine::Impl::WakeBinding(Binding& binding) {
 
 void Engine::Impl::NextPreBind(Binding& binding) {
   while (binding.task < binding.tasks.size()) {
-    Binding::Task& task = binding.tasks[binding.task];
+    PreBindWork& task = binding.tasks[binding.task];
     const std::vector<WriteResult> results = std::exchange(binding.results, {});
     PreBindStep step = task.task->Next(cluster_, now_, results);
     for (const WriteResult& result : results) AnnounceWritten(result);
@@ -233,11 +233,11 @@ void Engine::Impl::SendNextWrite(Binding& binding) {
     PatchPodStatus patch;
     patch.pod = binding.ref;
     patch.extended_resource_claim = binding.pod_status;
-    EmitAwaited(std::move(patch), {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+    EmitAwaited(std::move(patch), {Awaited::For::kBinding, binding.key, 0, 0});
     return;
   }
   EmitAwaited(WriteObject{binding.writes[binding.write]},
-              {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+              {Awaited::For::kBinding, binding.key, 0, 0});
 }
 
 // The longer there is no answer, the longer the wait before the next try.
@@ -247,8 +247,8 @@ void Engine::Impl::RetryLater(Binding& binding) {
 }
 
 void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
-  const bool creates =
-      binding.write < binding.writes.size() && framework::Creates(binding.writes[binding.write]);
+  const bool creates = binding.write < binding.writes.size() &&
+                       binding.writes[binding.write].verb == framework::ApiWrite::Verb::kCreate;
   // One created twice would be two: the next attempt finds what is left of this one.
   if (result.code == EffectResult::Code::kUnknown && !creates) {
     // Given up now, a device that was allocated after all would be given to another pod as well.
@@ -284,8 +284,7 @@ void Engine::Impl::BindNow(Binding& binding) {
   const cluster::Pod& pod = *binding.snapshot;
   const framework::CycleContext context{cluster_, pod, *pod.shape};
   for (const auto& [plugin, index] : runtimes_[binding.profile].profile->bind) {
-    api::Binding object;
-    const framework::Status status = plugin->Bind(context, binding.node, &object);
+    const framework::Status status = plugin->Bind(context, binding.node);
     if (status.IsSkip()) continue;
     if (!status.Ok()) {
       BindingFailed(binding, false,
@@ -296,7 +295,7 @@ void Engine::Impl::BindNow(Binding& binding) {
     binding.binder = index;
     if (wants_->binds) observer_->BindBegan(binding.ref, binding.node_name);
     EmitAwaited(BindPod{binding.ref, binding.node_name},
-                {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+                {Awaited::For::kBinding, binding.key, 0, 0});
     return;
   }
   BindingFailed(binding, false, "no bind plugin took the pod", 0);
@@ -340,7 +339,7 @@ void Engine::Impl::BindDone(Binding& binding, const EffectResult& result) {
   // now, the node could end up with both.
   if (known) RecordOf(binding.pod).unclear_binding = true;
   binding.stage = Binding::Stage::kConfirm;
-  EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+  EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
 }
 
 void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
@@ -357,11 +356,11 @@ void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
     Bound(binding);
     return;
   }
-  const std::string uid = binding.ref.uid;
+  const PodKey key = binding.key;
   // Somebody else's. Unless the watch has shown its end since: what was read is older then.
   const bool ended = binding.pod == cluster::kNoPod || RecordOf(binding.pod).deleted;
-  if (pod.metadata.uid == uid && !pod.spec.node_name.empty() && !ended) Upsert(pod);
-  if (Binding* still = FindBinding(uid)) {
+  if (pod.metadata.uid == binding.ref.uid && !pod.spec.node_name.empty() && !ended) Upsert(pod);
+  if (Binding* still = FindBinding(key)) {
     BindingFailed(*still, false, still->bind_error, still->binder);
   }
 }
@@ -391,23 +390,23 @@ void Engine::Impl::Bound(Binding& binding) {
   }
   const PodId id = binding.pod;
   const PodSnapshot snapshot = binding.snapshot;
-  bindings_.erase(snapshot->uid);
+  const PodKey key = binding.key;
+  bindings_.erase(key);
   if (id == cluster::kNoPod) return;
   if (RecordOf(id).deleted) {
     ForgetPod(id);
     Move({queue::EventResource::kAssignedPod, queue::kDelete}, snapshot, {});
   } else if (options_.assumed_ttl_ns > 0 && !RecordOf(id).assigned) {
-    expiry_.emplace(After(now_, options_.assumed_ttl_ns), snapshot->uid);
+    expiry_.emplace(After(now_, options_.assumed_ttl_ns), key);
   }
 }
 
 // The watch never showed a binding that was reported as done.
-void Engine::Impl::ExpireAssumed(const std::string& uid) {
-  const PodId id = cluster_.FindPod(uid);
-  if (id == cluster::kNoPod || !cluster_.GetPod(id).assumed || FindBinding(uid) != nullptr) return;
+void Engine::Impl::ExpireAssumed(const PodKey& key) {
+  const PodId id = cluster_.FindPod(key);
+  if (id == cluster::kNoPod || !cluster_.GetPod(id).assumed || FindBinding(key) != nullptr) return;
   const PodSnapshot old = cluster_.Snapshot(id);
-  cluster_.Unplace(id);
-  cluster_.MutablePod(id).node_name.clear();
+  cluster_.Forget(id);
   if (const auto newer = std::move(RecordOf(id).newer)) TakeUp(id, *newer);
   queue_->Add(id, RecordOf(id).profile, now_);
   Move({queue::EventResource::kAssignedPod, queue::kDelete}, old, {});
@@ -428,7 +427,7 @@ void Engine::Impl::TellBindFailed(const Binding& failed, std::string_view messag
 // Gives everything back, in reverse, and queues the pod again. `binding` is gone afterwards.
 void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string message,
                                  uint8_t plugin) {
-  const auto it = bindings_.find(binding.ref.uid);
+  const auto it = bindings_.find(binding.key);
   const std::unique_ptr<Binding> failed = std::move(it->second);
   bindings_.erase(it);
   const bool waited = failed->stage == Binding::Stage::kWaiting;
@@ -443,17 +442,15 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
   const cluster::Pod& as_assumed = *failed->snapshot;
   const framework::CycleContext context{cluster_, as_assumed, *as_assumed.shape};
   // Also tasks that are done, or have not begun: an earlier attempt may have left something.
-  for (const Binding::Task& task : failed->tasks) {
+  for (const PreBindWork& task : failed->tasks) {
     for (framework::ApiWrite& write : task.task->Undo(cluster_)) {
       Emit(WriteObject{std::move(write)});
     }
   }
-  const auto& reserve = runtimes_[failed->profile].profile->reserve;
   PointBegan(*failed, framework::Point::kUnreserve);
-  for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
-    back->plugin->Unreserve(context, nullptr, failed->node);
-    PluginEnded(*failed, framework::Point::kUnreserve, back->index, framework::Code::kSuccess);
-  }
+  RunUnreserve(*runtimes_[failed->profile].profile, context, failed->node, [&](uint8_t done) {
+    PluginEnded(*failed, framework::Point::kUnreserve, done, framework::Code::kSuccess);
+  });
   PointEnded(*failed, framework::Point::kUnreserve, framework::Code::kSuccess);
   failed->tasks.clear();
 
@@ -461,8 +458,7 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
   if (id == cluster::kNoPod) return;
   const bool assumed = cluster_.GetPod(id).assumed;
   if (assumed && options_.planted_bug != PlantedBug::kMissedForget) {
-    cluster_.Unplace(id);
-    cluster_.MutablePod(id).node_name.clear();
+    cluster_.Forget(id);
   }
   Failure failure;
   failure.rejected = rejected;

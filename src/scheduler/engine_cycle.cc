@@ -14,7 +14,6 @@ using framework::Status;
 
 // kube-scheduler's limit on the note of an event; longer ones end in " ...".
 constexpr size_t kNoteLengthLimit = 1024;
-constexpr int64_t kMaxPermitTimeoutNs = 15LL * 60 * 1'000'000'000;
 
 std::string Truncated(const std::string& message) {
   constexpr std::string_view kSuffix = " ...";
@@ -38,11 +37,11 @@ bool Engine::Impl::Step() {
   if (WaitsForAnswer()) return false;
   const std::optional<PodId> next = queue_->Pop(now_);
   if (!next) return false;
-  Attempt(*next);
+  Try(*next);
   return true;
 }
 
-void Engine::Impl::Attempt(PodId id) {
+void Engine::Impl::Try(PodId id) {
   const cluster::Pod& pod = cluster_.GetPod(id);
   ProfileRuntime& runtime = runtimes_[RecordOf(id).profile];
   if (pod.terminating) {
@@ -65,9 +64,9 @@ void Engine::Impl::Attempt(PodId id) {
 }
 
 void Engine::Impl::Conclude(PodId id, ProfileRuntime& runtime) {
-  switch (decision_.outcome) {
+  switch (attempt_.decision().outcome) {
     case Outcome::kScheduled:
-      Commit(id, runtime, decision_.node);
+      Commit(id, runtime, attempt_.decision().node);
       break;
     case Outcome::kUnschedulable:
       NoFit(id, runtime);
@@ -75,7 +74,7 @@ void Engine::Impl::Conclude(PodId id, ProfileRuntime& runtime) {
     case Outcome::kError: {
       Failure failure;
       failure.rejected = cluster_.NodeCount() == 0;  // "no nodes available" is no fault of ours
-      failure.message = decision_.error;
+      failure.message = attempt_.decision().error;
       if (interest_.points) observer_->AlgorithmEnded();
       ReportFilterErrors(*runtime.cycle);
       Fail(id, failure);
@@ -87,7 +86,8 @@ void Engine::Impl::Conclude(PodId id, ProfileRuntime& runtime) {
 void Engine::Impl::Decide(PodId id, ProfileRuntime& runtime) {
   const cluster::Pod& pod = cluster_.GetPod(id);
   TellBegan(pod, runtime);
-  algorithm_.Schedule(*runtime.cycle, cluster_, pod, &decision_, interest_.scores);
+  attempt_.Begin(*runtime.cycle, cluster_, id);
+  attempt_.Decide(algorithm_, interest_.scores);
   TellDecided(pod, runtime);
 }
 
@@ -113,13 +113,14 @@ void Engine::Impl::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime)
     const int64_t took_ns = wants_->now_ns() - cycle_began_ns_;
     if (took_ns >= wants_->slow_cycle_ns) observer_->SlowCycle(pod, took_ns, interest_.points);
   }
-  if (interest_.decision || interest_.scores) observer_->Decided(pod, decision_, *runtime.cycle);
+  if (interest_.decision || interest_.scores)
+    observer_->Decided(pod, attempt_.decision(), *runtime.cycle);
 }
 
 void Engine::Impl::ReportFilterErrors(const framework::Cycle& cycle) {
   if (observer_ == nullptr) return;
   std::optional<PodRef> ref;
-  decision_.diagnosis.rejected.ForEach([&](NodeIndex n) {
+  attempt_.decision().diagnosis.rejected.ForEach([&](NodeIndex n) {
     const framework::Verdict& verdict = cycle.verdicts()[n];
     if (verdict.code != framework::Code::kError || verdict.plugin == framework::kNoPlugin) return;
     if (!ref) ref = RefOf(cycle.context().pod);
@@ -137,7 +138,8 @@ void Engine::Impl::NoFit(PodId id, ProfileRuntime& runtime) {
   PostFilterResult result;
   Status status;
   if (!runtime.profile->post_filter.empty()) {
-    status = framework::RunPostFilter(*runtime.cycle, cluster_, decision_.diagnosis, &result);
+    status =
+        framework::RunPostFilter(*runtime.cycle, cluster_, attempt_.decision().diagnosis, &result);
   }
   FinishNoFit(id, runtime, status, result);
 }
@@ -149,22 +151,22 @@ void Engine::Impl::FinishNoFit(PodId id, ProfileRuntime& runtime, const Status& 
   failure.rejected = true;
   failure.nomination = result.nomination;
   failure.nominated_node = result.nominated_node;
-  decision_.diagnosis.post_filter_message = status.Message();
+  attempt_.decision().diagnosis.post_filter_message = status.Message();
   if (interest_.points) observer_->AlgorithmEnded();
   failure.explained = std::make_shared<FailedAttempt>();
-  failure.message =
-      framework::FitErrorMessage(*runtime.cycle, decision_.diagnosis, &failure.explained->reasons);
+  failure.message = framework::FitErrorMessage(*runtime.cycle, attempt_.decision().diagnosis,
+                                               &failure.explained->reasons);
   for (const PodId victim : result.victims) {
     failure.explained->victims.push_back(cluster_.GetPod(victim).Key());
   }
-  failure.unschedulable = runtime.MaskOf(decision_.diagnosis.unschedulable_plugins);
-  failure.pending = runtime.MaskOf(decision_.diagnosis.pending_plugins);
+  failure.unschedulable = runtime.MaskOf(attempt_.decision().diagnosis.unschedulable_plugins);
+  failure.pending = runtime.MaskOf(attempt_.decision().diagnosis.pending_plugins);
   if (result.deallocated_claim) {
-    // A claim that is to go altogether says so.
-    framework::ApiWrite write{*result.deallocated_claim, false};
-    write.status = !framework::Removes(write);
+    using Verb = framework::ApiWrite::Verb;
+    framework::ApiWrite write{*result.deallocated_claim,
+                              result.deletes_claim ? Verb::kDelete : Verb::kUpdateStatus};
     EmitAwaited(WriteObject{std::move(write)},
-                {Awaited::For::kActivate, cluster_.GetPod(id).uid, 0, 0});
+                {Awaited::For::kActivate, cluster_.GetPod(id).key(), 0, 0});
   }
   const bool later = result.nomination == PostFilterResult::Nomination::kSet &&
                      StartPreemption(id, result, failure);
@@ -172,14 +174,18 @@ void Engine::Impl::FinishNoFit(PodId id, ProfileRuntime& runtime, const Status& 
 }
 
 void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
-  framework::Cycle& cycle = *runtime.cycle;
   if (interest_.points) observer_->AlgorithmEnded();
-  Assume(id, runtime, node);
-  if (const Status reserved = RunReserve(runtime, node); !reserved.Ok()) {
-    TakeBack(id, runtime, node, reserved, "Reserve");
+  if (const Status reserved = attempt_.Reserve(node); !reserved.Ok()) {
+    TakeBack(id, runtime, framework::Point::kReserve, reserved);
     return;
   }
+  if (const Status permitted = attempt_.Permit(); !permitted.Ok()) {
+    TakeBack(id, runtime, framework::Point::kPermit, permitted);
+    return;
+  }
+  attempt_.Commit();
   auto binding = std::make_unique<Binding>();
+  binding->key = cluster_.GetPod(id).key();
   binding->pod = id;
   binding->ref = RefOf(cluster_.GetPod(id));
   binding->node = node;
@@ -188,21 +194,12 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   binding->watched = interest_.points;
   binding->info = *queue_->FindInFlight(id);
   binding->extenders = RecordOf(id).extenders;
-  framework::WatchedPoint permit(cycle.watch(), framework::Point::kPermit);
-  const Status permitted = RunPermit(runtime, node, binding.get());
-  permit.End(!permitted.Ok()          ? permitted.code()
-             : binding->waits.empty() ? framework::Code::kSuccess
-                                      : framework::Code::kWait);
-  if (!permitted.Ok()) {
-    TakeBack(id, runtime, node, permitted, "Permit");
-    return;
+  for (const PermitWait& wait : attempt_.waits()) {
+    binding->waits.push_back({wait.plugin, After(now_, wait.timeout_ns), wait.timeout_ns});
   }
-  for (const auto& [plugin, index] : runtime.profile->pre_bind) {
-    auto task = plugin->PreparePreBind(cycle.context(), cycle.state(index), node);
-    if (task) binding->tasks.push_back({index, std::move(task)});
-  }
+  binding->tasks = attempt_.TakeWork();
   binding->snapshot = cluster_.Snapshot(id);
-  log_.Scheduled(cluster_.GetPod(id), binding->profile, binding->info.attempts, decision_,
+  log_.Scheduled(cluster_.GetPod(id), binding->profile, binding->info.attempts, attempt_.decision(),
                  cluster_.Record(node).name, now_.UnixNano(), ++changes_);
   LogCycleTimes();
   binding->record = log_.Newest();
@@ -210,7 +207,7 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
     observer_->Attempted(cluster_.GetPod(id), Outcome::kScheduled, binding->node_name, "");
   }
   Binding& begun = *binding;
-  bindings_[begun.ref.uid] = std::move(binding);
+  bindings_[begun.key] = std::move(binding);
   if (options_.gates.nominate_before_binding) NominateBeforeBinding(begun);
   if (options_.planted_bug == PlantedBug::kDoubleAssume && ++planted_ % 7 == 0) {
     queue_->Done(id);
@@ -219,27 +216,7 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   ProceedBinding(begun);
 }
 
-Status Engine::Impl::RunReserve(ProfileRuntime& runtime, NodeIndex node) {
-  framework::Cycle& cycle = *runtime.cycle;
-  framework::WatchedPoint point(cycle.watch(), framework::Point::kReserve);
-  framework::CycleWatch* const watch = cycle.plugin_watch();
-  for (const auto& [plugin, index] : runtime.profile->reserve) {
-    if (watch != nullptr) watch->PluginBegan();
-    Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
-    if (watch != nullptr) {
-      watch->PluginEnded(framework::Point::kReserve, plugin->Name(), status.code());
-    }
-    if (status.Ok()) continue;
-    status.set_plugin(plugin->Name());
-    point.End(status.code());
-    TellFailed(cycle.context().pod, framework::Point::kReserve, node, status);
-    return status;
-  }
-  point.End(framework::Code::kSuccess);
-  return {};
-}
-
-// A plugin of the cycle has said no. An error is told to the observer.
+// A plugin of the cycle has refused. The observer is notified of errors.
 void Engine::Impl::TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
                               const Status& status) {
   if (observer_ == nullptr || framework::IsRejected(status.code())) return;
@@ -257,54 +234,11 @@ void Engine::Impl::NominateBeforeBinding(const Binding& binding) {
   Emit(std::move(patch));
 }
 
-// The pod counts on its node from now on, whatever the API server says how late.
-void Engine::Impl::Assume(PodId id, ProfileRuntime&, NodeIndex node) {
-  cluster_.MutableNominations().Clear(id);
-  cluster_.MutablePod(id).node_name = cluster_.NodeName(node);
-  cluster_.Place(id, node, /*assumed=*/true);
-}
-
-Status Engine::Impl::RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding) {
-  framework::Cycle& cycle = *runtime.cycle;
-  framework::CycleWatch* const watch = cycle.plugin_watch();
-  for (const auto& [plugin, index] : runtime.profile->permit) {
-    int64_t timeout_ns = 0;
-    if (watch != nullptr) watch->PluginBegan();
-    Status status = plugin->Permit(cycle.context(), cycle.state(index), node, &timeout_ns);
-    if (watch != nullptr) {
-      watch->PluginEnded(framework::Point::kPermit, plugin->Name(), status.code());
-    }
-    if (status.Ok()) continue;
-    if (status.code() == framework::Code::kWait) {
-      timeout_ns = std::clamp<int64_t>(timeout_ns, 0, kMaxPermitTimeoutNs);
-      binding->waits.push_back({index, After(now_, timeout_ns), timeout_ns});
-      continue;
-    }
-    status.set_plugin(plugin->Name());
-    TellFailed(cycle.context().pod, framework::Point::kPermit, node, status);
-    return status;
-  }
-  return {};
-}
-
-// Reserve or Permit said no: everything is as before the cycle.
-void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, const Status& status,
-                            std::string_view point) {
-  framework::Cycle& cycle = *runtime.cycle;
-  const auto& reserve = runtime.profile->reserve;
-  framework::WatchedPoint unreserve(cycle.watch(), framework::Point::kUnreserve);
-  framework::CycleWatch* const watch = cycle.plugin_watch();
-  for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
-    if (watch != nullptr) watch->PluginBegan();
-    back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
-    if (watch != nullptr) {
-      watch->PluginEnded(framework::Point::kUnreserve, back->plugin->Name(),
-                         framework::Code::kSuccess);
-    }
-  }
-  unreserve.End(framework::Code::kSuccess);
-  cluster_.Unplace(id);
-  cluster_.MutablePod(id).node_name.clear();
+// Reserve or Permit has refused: everything is as before the cycle.
+void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, framework::Point point,
+                            const Status& status) {
+  TellFailed(cluster_.GetPod(id), point, attempt_.node(), status);
+  attempt_.Rollback();
   Failure failure;
   failure.rejected = framework::IsRejected(status.code());
   if (failure.rejected) {
@@ -315,8 +249,8 @@ void Engine::Impl::TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, c
           queue::MaskOf(plugin);
     }
   } else {
-    failure.message =
-        fmt::format("running {} plugin \"{}\": {}", point, status.plugin(), status.Message());
+    failure.message = fmt::format("running {} plugin \"{}\": {}", framework::PointName(point),
+                                  status.plugin(), status.Message());
   }
   Fail(id, failure);
 }

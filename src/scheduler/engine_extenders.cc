@@ -40,12 +40,13 @@ void Engine::Impl::BeginExtended(PodId id, ProfileRuntime& runtime) {
   extended_.emplace();
   extended_->pod = id;
   extended_->profile = RecordOf(id).profile;
-  if (!algorithm_.Begin(*runtime.cycle, cluster_, cluster_.GetPod(id), &decision_)) {
+  attempt_.Begin(*runtime.cycle, cluster_, id);
+  if (!algorithm_.Begin(*runtime.cycle, cluster_, cluster_.GetPod(id), &attempt_.decision())) {
     EndExtended();
     return;
   }
   framework::WatchedPoint filter(runtime.cycle->watch(), framework::Point::kFilter);
-  const bool nominated = algorithm_.FindNominated(*runtime.cycle, cluster_, &decision_);
+  const bool nominated = algorithm_.FindNominated(*runtime.cycle, cluster_, &attempt_.decision());
   filter.End(Code::kSuccess);
   if (nominated) {
     extended_->stage = Stage::kNominated;
@@ -58,21 +59,21 @@ void Engine::Impl::BeginExtended(PodId id, ProfileRuntime& runtime) {
 void Engine::Impl::FindExtended() {
   ProfileRuntime& runtime = runtimes_[extended_->profile];
   framework::WatchedPoint filter(runtime.cycle->watch(), framework::Point::kFilter);
-  const bool found = algorithm_.FindNodes(*runtime.cycle, cluster_, &decision_);
-  filter.End(decision_.error.empty() ? Code::kSuccess : Code::kError);
+  const bool found = algorithm_.FindNodes(*runtime.cycle, cluster_, &attempt_.decision());
+  filter.End(attempt_.decision().error.empty() ? Code::kSuccess : Code::kError);
   if (!found) {
     EndExtended();
     return;
   }
   extended_->stage = Stage::kFilter;
-  extended_->feasible_before = decision_.feasible_count;
+  extended_->feasible_before = attempt_.decision().feasible_count;
   AskNextFilter(0);
 }
 
 // The next extender that filters, from position `from` on, is asked about the nodes that are left.
 void Engine::Impl::AskNextFilter(size_t from) {
   const ExtenderMask mask = RecordOf(extended_->pod).extenders & extenders_.With(Verb::kFilter);
-  const int next = decision_.feasible_count == 0 ? -1 : NextExtender(mask, from);
+  const int next = attempt_.decision().feasible_count == 0 ? -1 : NextExtender(mask, from);
   if (next < 0) {
     Filtered();
     return;
@@ -96,10 +97,11 @@ void Engine::Impl::Ask(Verb verb, size_t extender) {
       }
     }
   } else {
-    call.nodes.reserve(decision_.feasible_count);
-    decision_.feasible.ForEach([&](NodeIndex n) { call.nodes.push_back(cluster_.NodeName(n)); });
+    call.nodes.reserve(attempt_.decision().feasible_count);
+    attempt_.decision().feasible.ForEach(
+        [&](NodeIndex n) { call.nodes.push_back(cluster_.NodeName(n)); });
   }
-  EmitAwaited(std::move(call), {Awaited::For::kExtender, "", 0, extender});
+  EmitAwaited(std::move(call), {Awaited::For::kExtender, {}, 0, extender});
 }
 
 void Engine::Impl::ExtenderResult(size_t extender, const EffectResult& result) {
@@ -142,7 +144,7 @@ std::string Engine::Impl::TakeFilterAnswer(const ExtenderAnswer& answer) {
   kept.Resize(cluster_.Rows());
   for (const std::string& name : answer.nodes) {
     const NodeIndex n = cluster_.FindNode(name);
-    if (n == cluster::kNoNode || !decision_.feasible.Contains(n)) {
+    if (n == cluster::kNoNode || !attempt_.decision().feasible.Contains(n)) {
       return fmt::format(
           "extender {} claims a filtered node {} which is not found in the input node list",
           api::GoQuote(extenders_.At(extended_->extender).url_prefix), api::GoQuote(name));
@@ -156,13 +158,13 @@ std::string Engine::Impl::TakeFilterAnswer(const ExtenderAnswer& answer) {
       const NodeIndex n = cluster_.FindNode(name);
       if (n == cluster::kNoNode || worse) continue;
       cycle.RejectForeign(n, code, reason);
-      decision_.diagnosis.rejected.Insert(n);
+      attempt_.decision().diagnosis.rejected.Insert(n);
     }
   };
   reject(answer.failed_and_unresolvable, Code::kUnschedulableAndUnresolvable);
   reject(answer.failed, Code::kUnschedulable);
-  decision_.feasible_count = kept.Count();
-  decision_.feasible = std::move(kept);
+  attempt_.decision().feasible_count = kept.Count();
+  attempt_.decision().feasible = std::move(kept);
   return "";
 }
 
@@ -170,11 +172,11 @@ void Engine::Impl::FilterFailed(size_t extender, const std::string& why) {
   if (extenders_.At(extender).ignorable) {
     AskNextFilter(extender + 1);
   } else if (extended_->stage == Stage::kNominated) {  // then all nodes, as if there were none
-    Forget(&decision_);
+    Forget(&attempt_.decision());
     FindExtended();
   } else {
-    decision_.error = why;
-    decision_.outcome = Outcome::kError;
+    attempt_.decision().error = why;
+    attempt_.decision().outcome = Outcome::kError;
     EndExtended();
   }
 }
@@ -182,22 +184,22 @@ void Engine::Impl::FilterFailed(size_t extender, const std::string& why) {
 void Engine::Impl::Filtered() {
   framework::Cycle& cycle = *runtimes_[extended_->profile].cycle;
   if (extended_->stage == Stage::kNominated) {
-    if (decision_.feasible_count == 0) {
-      Forget(&decision_);
+    if (attempt_.decision().feasible_count == 0) {
+      Forget(&attempt_.decision());
       FindExtended();
       return;
     }
   } else {
-    if (decision_.feasible_count != extended_->feasible_before) {
-      decision_.diagnosis.unschedulable_plugins.emplace(framework::kExtenderName);
+    if (attempt_.decision().feasible_count != extended_->feasible_before) {
+      attempt_.decision().diagnosis.unschedulable_plugins.emplace(framework::kExtenderName);
     }
-    if (decision_.feasible_count == 0) {
-      algorithm_.NoneLeft(cycle, &decision_);
+    if (attempt_.decision().feasible_count == 0) {
+      algorithm_.NoneLeft(cycle, &attempt_.decision());
       EndExtended();
       return;
     }
   }
-  if (!algorithm_.Score(cycle, &decision_, interest_.scores)) {
+  if (!algorithm_.Score(cycle, &attempt_.decision(), interest_.scores)) {
     EndExtended();
     return;
   }
@@ -210,7 +212,7 @@ void Engine::Impl::AskAllScores() {
   const ExtenderMask mask = RecordOf(extended_->pod).extenders & extenders_.With(Verb::kPrioritize);
   extended_->stage = Stage::kPrioritize;
   extended_->outstanding = 0;
-  if (decision_.feasible_count > 1) {
+  if (attempt_.decision().feasible_count > 1) {
     for (int i = NextExtender(mask, 0); i >= 0; i = NextExtender(mask, i + 1)) {
       ++extended_->outstanding;
       Ask(Verb::kPrioritize, static_cast<size_t>(i));
@@ -223,7 +225,7 @@ void Engine::Impl::TakeScores(size_t extender, const ExtenderAnswer& answer) {
   const int64_t weight = WrapMul(extenders_.At(extender).weight, kExtenderScoreScale);
   for (const auto& [name, score] : answer.scores) {
     const NodeIndex n = cluster_.FindNode(name);
-    if (n == cluster::kNoNode || !decision_.feasible.Contains(n)) continue;
+    if (n == cluster::kNoNode || !attempt_.decision().feasible.Contains(n)) continue;
     int64_t& sum = extended_->scores[n];
     sum = WrapAdd(sum, WrapMul(score, weight));
   }
@@ -232,7 +234,7 @@ void Engine::Impl::TakeScores(size_t extender, const ExtenderAnswer& answer) {
 void Engine::Impl::Prioritized() {
   framework::Cycle& cycle = *runtimes_[extended_->profile].cycle;
   for (const auto& [n, score] : extended_->scores) cycle.AddToTotal(n, score);
-  algorithm_.Choose(cycle, &decision_);
+  algorithm_.Choose(cycle, &attempt_.decision());
   EndExtended();
 }
 
@@ -241,6 +243,7 @@ void Engine::Impl::EndExtended() {
   const PodId id = extended_->pod;
   ProfileRuntime& runtime = runtimes_[extended_->profile];
   extended_.reset();
+  attempt_.Decided();
   TellDecided(cluster_.GetPod(id), runtime);
   Conclude(id, runtime);
 }
@@ -252,8 +255,8 @@ void Engine::Impl::BeginReview(PodId id, ProfileRuntime& runtime) {
   extended_->pod = id;
   extended_->profile = RecordOf(id).profile;
   extended_->stage = Stage::kPreempt;
-  extended_->post_filter = std::make_unique<framework::ReviewedPostFilter>(*runtime.cycle, cluster_,
-                                                                           decision_.diagnosis);
+  extended_->post_filter = std::make_unique<framework::ReviewedPostFilter>(
+      *runtime.cycle, cluster_, attempt_.decision().diagnosis);
   ProceedNoFit(extended_->post_filter->Run());
 }
 
@@ -339,7 +342,7 @@ bool Engine::Impl::SendExtenderBind(Binding& binding) {
   call.verb = Verb::kBind;
   call.pod = binding.ref;
   call.nodes = {binding.node_name};
-  EmitAwaited(std::move(call), {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+  EmitAwaited(std::move(call), {Awaited::For::kBinding, binding.key, 0, 0});
   return true;
 }
 
@@ -357,7 +360,7 @@ void Engine::Impl::ExtenderBindFailed(Binding& binding, const EffectResult& resu
     return;
   }
   binding.stage = Binding::Stage::kConfirm;
-  EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.ref.uid, 0, 0});
+  EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
 }
 
 // --- Inputs that have to wait
@@ -367,12 +370,11 @@ bool Engine::Impl::AnswersExtender(EffectId id) const {
   return it != awaited_.end() && it->second.what == Awaited::For::kExtender;
 }
 
-bool Engine::Impl::DeferPermit(bool allow, std::string_view uid, std::string_view plugin,
+bool Engine::Impl::DeferPermit(bool allow, const PodKey& key, std::string_view plugin,
                                std::string_view message) {
-  const Binding* binding = FindBinding(uid);
+  const Binding* binding = FindBinding(key);
   if (binding == nullptr || binding->stage != Binding::Stage::kWaiting) return false;
-  deferred_.push_back(
-      DeferredPermit{allow, std::string(uid), std::string(plugin), std::string(message)});
+  deferred_.push_back(DeferredPermit{allow, key, std::string(plugin), std::string(message)});
   return true;
 }
 
@@ -393,9 +395,9 @@ void Engine::Impl::TakeUpDeferred() {
           } else if constexpr (std::is_same_v<T, EffectResult>) {
             Complete(std::move(value));
           } else if (value.allow) {
-            Allow(value.uid, value.plugin);
+            Allow(value.pod, value.plugin);
           } else {
-            Reject(value.uid, value.plugin, value.message);
+            Reject(value.pod, value.plugin, value.message);
           }
         },
         input);

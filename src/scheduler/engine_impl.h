@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
@@ -21,6 +22,7 @@
 #include "framework/points/out_of_tree.h"
 #include "framework/runtime/hint_map.h"
 #include "framework/runtime/post_filter.h"
+#include "scheduler/attempt.h"
 #include "scheduler/decisions/decision_log.h"
 #include "scheduler/engine.h"
 #include "scheduler/extenders.h"
@@ -30,6 +32,7 @@ namespace berth::scheduler {
 
 using cluster::NodeIndex;
 using cluster::PodId;
+using cluster::PodKey;
 using queue::PluginMask;
 using queue::PodSnapshot;
 
@@ -62,6 +65,10 @@ struct PodRecord {
   std::unique_ptr<api::Pod> newer;  // seen while it was assumed, taken up when forgotten
 };
 
+struct PodKeyHash {
+  size_t operator()(const PodKey& key) const { return boost::hash<uint64_t>()(key.serial); }
+};
+
 // What is in a list: uids of pods, "namespace/name" of others.
 using ListKeys = boost::unordered_flat_set<std::string>;
 
@@ -90,11 +97,8 @@ struct Binding {
     api::Time deadline;
     int64_t timeout_ns;
   };
-  struct Task {
-    uint8_t plugin;
-    std::unique_ptr<framework::PreBindTask> task;
-  };
 
+  PodKey key;                   // its name in the engine
   PodId pod = cluster::kNoPod;  // kNoPod: it has left the cluster meanwhile
   PodSnapshot snapshot;         // as assumed
   PodRef ref;
@@ -108,7 +112,7 @@ struct Binding {
   Stage stage = Stage::kPreBind;
   std::vector<Wait> waits;
   std::optional<api::Time> waiting_since;
-  std::vector<Task> tasks;
+  std::vector<PreBindWork> tasks;
   size_t task = 0;  // the one at work; those before are done, and kept for Undo
   std::vector<framework::ApiWrite> writes;
   size_t write = 0;
@@ -142,6 +146,7 @@ struct Failure {
 // Victims on their way out, so that one pod gets their node.
 struct Preemption {
   struct Victim {
+    PodKey key;
     PodRef ref;
     int64_t generation = 0;
     uint16_t condition_types = 0;
@@ -149,6 +154,7 @@ struct Preemption {
   };
   enum class Stage : uint8_t { kClearNominations, kAllButLast, kLast };
 
+  PodKey pod;  // the preemptor
   PodRef preemptor;
   std::string node;
   std::string scheduler_name;
@@ -172,7 +178,7 @@ struct Awaited {
     kExtender
   };
   For what = For::kBinding;
-  std::string uid;  // of the binding pod, or of the pod to activate when the effect fails
+  PodKey pod = {};  // that is being bound, or is activated when the effect fails
   uint64_t preemption = 0;
   size_t victim = 0;      // or the extender
   bool extender = false;  // is asked, not the API server
@@ -242,9 +248,8 @@ class Engine::Impl final : public queue::QueueHost {
 
   // --- Scheduling cycle (engine_cycle.cc)
   bool Step();
-  void Attempt(PodId id);
+  void Try(PodId id);
   void Conclude(PodId id, ProfileRuntime& runtime);
-  void Assume(PodId id, ProfileRuntime& runtime, NodeIndex node);
   void NominateBeforeBinding(const Binding& binding);
   void NoFit(PodId id, ProfileRuntime& runtime);
   void FinishNoFit(PodId id, ProfileRuntime& runtime, const framework::Status& status,
@@ -254,10 +259,8 @@ class Engine::Impl final : public queue::QueueHost {
   void TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime);
   void TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime);
   void ReportFilterErrors(const framework::Cycle& cycle);
-  framework::Status RunReserve(ProfileRuntime& runtime, NodeIndex node);
-  framework::Status RunPermit(ProfileRuntime& runtime, NodeIndex node, Binding* binding);
-  void TakeBack(PodId id, ProfileRuntime& runtime, NodeIndex node, const framework::Status& status,
-                std::string_view point);
+  void TakeBack(PodId id, ProfileRuntime& runtime, framework::Point point,
+                const framework::Status& status);
   // Queues the pod again, and tells the API server and the user why.
   void Fail(PodId id, const Failure& failure);
   void Requeue(PodId id, const Failure& failure);
@@ -289,9 +292,9 @@ class Engine::Impl final : public queue::QueueHost {
   void TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
                   const framework::Status& status);
   void TellBindFailed(const Binding& failed, std::string_view message);
-  void ExpireAssumed(const std::string& uid);
-  bool Allow(std::string_view pod_uid, std::string_view plugin);
-  bool Reject(std::string_view pod_uid, std::string_view plugin, std::string_view message);
+  void ExpireAssumed(const PodKey& key);
+  bool Allow(const PodKey& key, std::string_view plugin);
+  bool Reject(const PodKey& key, std::string_view plugin, std::string_view message);
 
   // --- Preemption (engine_preemption.cc)
   // True: `failure` is reported when the victims are on their way, not now.
@@ -327,7 +330,7 @@ class Engine::Impl final : public queue::QueueHost {
   void ExtenderBindFailed(Binding& binding, const EffectResult& result);
   // While a cycle waits for extenders everything else waits.
   bool AnswersExtender(EffectId id) const;
-  bool DeferPermit(bool allow, std::string_view uid, std::string_view plugin,
+  bool DeferPermit(bool allow, const PodKey& key, std::string_view plugin,
                    std::string_view message);
   void TakeUpDeferred();
 
@@ -342,7 +345,11 @@ class Engine::Impl final : public queue::QueueHost {
 
   // --- Reports (engine_report.cc)
   std::string_view WhereIs(std::string_view uid) const;
-  std::vector<std::string> Invariants() const;
+  // The contradictions there are now.
+  std::vector<std::string> Contradictions() const;
+  // An input has been taken up.
+  void InputTaken();
+  void CheckInput();
   size_t AssumedPods() const;
   bool WaitsForAnswer() const { return preemption_waited_for_ || extended_; }
   // Not the status of a pod that waits: it follows from decisions.
@@ -355,7 +362,9 @@ class Engine::Impl final : public queue::QueueHost {
 
   PodRecord& RecordOf(PodId id);
   const PodRecord* FindRecord(PodId id) const;
-  Binding* FindBinding(std::string_view uid);
+  Binding* FindBinding(const PodKey& key);
+  // Names no pod when the cluster has none with this uid.
+  PodKey KeyOf(std::string_view uid) const;
 
   const EngineOptions options_;
   api::Time now_;
@@ -369,7 +378,7 @@ class Engine::Impl final : public queue::QueueHost {
   std::vector<framework::WaitingPodsPlugin*> deciding_later_;  // about pods that wait
   std::vector<framework::TimeAwarePlugin*> time_aware_;
   Algorithm algorithm_;
-  Decision decision_;
+  Attempt attempt_;  // the one of the cycle that runs
   mutable DecisionLog log_;
   uint64_t changes_ = 0;                             // inputs, and pods assumed
   CycleInterest interest_;                           // of the cycle that runs
@@ -381,6 +390,8 @@ class Engine::Impl final : public queue::QueueHost {
   std::vector<DeferredInput> deferred_;     // while it does
   std::map<std::string, ListKeys> listed_;  // by kind, of lists whose last part is to come
   int32_t planted_ = 0;                     // how often a planted bug could have struck
+  size_t unchecked_inputs_ = 0;
+  std::vector<std::string> contradictions_;  // found after an input
 
   std::vector<PodRecord> records_;
   // The distinct lists of condition types that pods have; there are few. The first is empty.
@@ -388,12 +399,12 @@ class Engine::Impl final : public queue::QueueHost {
   ByString<PodId> pod_of_name_;  // "namespace/name"
   boost::unordered_flat_map<std::string, std::shared_ptr<const api::Node>> nodes_;
 
-  ByString<std::unique_ptr<Binding>> bindings_;  // by uid
+  boost::unordered_flat_map<PodKey, std::unique_ptr<Binding>, PodKeyHash> bindings_;
   std::map<uint64_t, Preemption> preemptions_;
   uint64_t next_preemption_ = 1;
   bool preemption_waited_for_ = false;
-  std::multimap<api::Time, std::string> timers_;  // uids of bindings to wake
-  std::multimap<api::Time, std::string> expiry_;  // uids of assumed pods
+  std::multimap<api::Time, PodKey> timers_;  // bindings to wake
+  std::multimap<api::Time, PodKey> expiry_;  // assumed pods
 
   EffectId next_effect_ = 1;
   std::vector<Effect> effects_;

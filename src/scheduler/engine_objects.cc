@@ -428,7 +428,7 @@ void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod, bool status_only) 
   record.newer.reset();
   cluster_.MutablePod(id).preempting = false;
   cluster_.MutableNominations().Clear(id);
-  Binding* binding = FindBinding(pod.metadata.uid);
+  Binding* binding = FindBinding(cluster_.GetPod(id).key());
   const bool waiting = binding != nullptr && binding->stage == Binding::Stage::kWaiting;
   TellPod(Change::kAdd, id, true);
   TellPod(Change::kDelete, id, false);
@@ -520,7 +520,7 @@ void Engine::Impl::DeletePod(PodId id) {
   pod_of_name_.erase(NameKey(old->namespace_(), old->name));
   Handled({EventResource::kUnschedulablePod, queue::kDelete});
   record.deleted = true;
-  Binding* binding = FindBinding(old->uid);
+  Binding* binding = FindBinding(old->key());
   if (binding != nullptr) {
     // Its binding will fail, or has succeeded already: then the node is given back at its end.
     // Until then it is on its node as one that goes, which tells plugins that wait for something.
@@ -530,7 +530,7 @@ void Engine::Impl::DeletePod(PodId id) {
       cluster_.Place(id, old->node, old->assumed);
     }
     if (binding->stage == Binding::Stage::kWaiting) {
-      Reject(old->uid,
+      Reject(old->key(),
              runtimes_[binding->profile].profile->At(binding->waits.front().plugin).Name(),
              "removed");
     }
@@ -549,7 +549,7 @@ void Engine::Impl::ForgetPod(PodId id) {
   const cluster::Pod& pod = cluster_.GetPod(id);
   queue_->Delete(id);
   queue_->Done(id);
-  if (Binding* binding = FindBinding(pod.uid)) binding->pod = cluster::kNoPod;
+  if (Binding* binding = FindBinding(pod.key())) binding->pod = cluster::kNoPod;
   const auto named = pod_of_name_.find(NameKey(pod.namespace_(), pod.name));
   if (named != pod_of_name_.end() && named->second == id) pod_of_name_.erase(named);
   cluster_.RemovePod(id);

@@ -13,13 +13,14 @@ bool Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
   const cluster::Pod& preemptor = cluster_.GetPod(id);
   const uint64_t key = next_preemption_++;
   Preemption& preemption = preemptions_[key];
+  preemption.pod = preemptor.key();
   preemption.preemptor = RefOf(preemptor);
   preemption.node = result.nominated_node;
   preemption.scheduler_name = runtimes_[RecordOf(id).profile].profile->Name();
   for (const PodId victim : result.victims) {
     const cluster::Pod& pod = cluster_.GetPod(victim);
-    preemption.victims.push_back(
-        {RefOf(pod), RecordOf(victim).generation, RecordOf(victim).condition_types, pod.preempted});
+    preemption.victims.push_back({pod.key(), RefOf(pod), RecordOf(victim).generation,
+                                  RecordOf(victim).condition_types, pod.preempted});
   }
   log_.rates().Preempted(preemption.victims.size());
   if (observer_ != nullptr) {
@@ -55,14 +56,14 @@ void Engine::Impl::ClearNominations(uint64_t id, PodId preemptor_id) {
       if (pod.nominated_node_name.empty()) continue;
       ++preemption.outstanding;
       EmitAwaited(PatchPodStatus{RefOf(pod), std::nullopt, std::string()},
-                  {Awaited::For::kNomination, "", id, 0});
+                  {Awaited::For::kNomination, {}, id, 0});
     }
   }
 }
 
 void Engine::Impl::ProceedWaited(uint64_t id) {
   Preemption& preemption = preemptions_[id];
-  const PodId preemptor = cluster_.FindPod(preemption.preemptor.uid);  // it may be gone by now
+  const PodId preemptor = cluster_.FindPod(preemption.pod);  // it may be gone by now
   if (preemption.stage == Preemption::Stage::kAllButLast && !preemption.failed &&
       preemptor != cluster::kNoPod) {
     preemption.stage = Preemption::Stage::kClearNominations;
@@ -104,7 +105,7 @@ void Engine::Impl::ProceedPreemption(uint64_t id) {
   if (preemption.stage == Preemption::Stage::kAllButLast) {
     preemption.stage = Preemption::Stage::kLast;
     preemption.outstanding = 1;
-    const PodId preemptor = cluster_.FindPod(preemption.preemptor.uid);
+    const PodId preemptor = cluster_.FindPod(preemption.pod);
     if (preemptor != cluster::kNoPod) cluster_.MutablePod(preemptor).preempting = false;
     Evict(id, last);
     return;
@@ -116,7 +117,7 @@ void Engine::Impl::Evict(uint64_t id, size_t victim) {
   const Preemption& preemption = preemptions_[id];
   const Preemption::Victim& evicted = preemption.victims[victim];
   // A victim that still waits for permission has not been bound: it only loses its turn.
-  if (Reject(evicted.ref.uid, "DefaultPreemption", "preempted")) {
+  if (Reject(evicted.key, "DefaultPreemption", "preempted")) {
     VictimDone(id, victim, true);
     return;
   }
@@ -134,12 +135,12 @@ void Engine::Impl::Evict(uint64_t id, size_t victim) {
   condition.last_transition_time = now_;
   EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt,
                              condition_types_[evicted.condition_types]},
-              {Awaited::For::kVictimCondition, "", id, victim});
+              {Awaited::For::kVictimCondition, {}, id, victim});
 }
 
 void Engine::Impl::DeleteVictim(uint64_t id, size_t victim) {
   EmitAwaited(scheduler::DeletePod{preemptions_[id].victims[victim].ref},
-              {Awaited::For::kVictimDeletion, "", id, victim});
+              {Awaited::For::kVictimDeletion, {}, id, victim});
 }
 
 void Engine::Impl::PreemptionResult(const Awaited& awaited, const EffectResult& result) {
@@ -188,7 +189,7 @@ void Engine::Impl::FinishPreemption(uint64_t id) {
   if (observer_ != nullptr) {
     observer_->PreemptionEnded(finished.preemptor, finished.node, !finished.failed);
   }
-  const PodId preemptor = cluster_.FindPod(finished.preemptor.uid);
+  const PodId preemptor = cluster_.FindPod(finished.pod);
   if (preemptor == cluster::kNoPod) return;
   cluster_.MutablePod(preemptor).preempting = false;
   // Something did not work, so no event may come: the pod looks for itself.

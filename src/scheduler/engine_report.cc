@@ -1,6 +1,7 @@
 // Engine: where pods are, and whether all of it agrees.
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "scheduler/engine_impl.h"
 
 namespace berth::scheduler {
@@ -16,7 +17,7 @@ size_t Engine::Impl::AssumedPods() const {
 std::string_view Engine::Impl::WhereIs(std::string_view uid) const {
   const PodId id = cluster_.FindPod(uid);
   if (id == cluster::kNoPod || FindRecord(id) == nullptr) return "";
-  const auto binding = bindings_.find(uid);
+  const auto binding = bindings_.find(cluster_.GetPod(id).key());
   if (binding != bindings_.end()) {
     return binding->second->stage == Binding::Stage::kWaiting ? "waiting" : "binding";
   }
@@ -51,7 +52,7 @@ Source Engine::Impl::Explaining() {
     const auto it = pod_of_name_.find(fmt::format("{}/{}", namespace_, name));
     return it == pod_of_name_.end() ? cluster::kNoPod : it->second;
   };
-  for (const auto& [uid, binding] : bindings_) {
+  for (const auto& [key, binding] : bindings_) {
     ++(binding->stage == Binding::Stage::kWaiting ? source.waiting : source.binding);
   }
   return source;
@@ -63,7 +64,7 @@ void Engine::Impl::LogFailure(const cluster::Pod& pod, int32_t attempts, const F
   explained->message = failure.message;
   explained->nominated_node = failure.nominated_node;
   const bool of_cycle = !failure.info;
-  log_.Failed(pod, RecordOf(pod.id).profile, attempts, of_cycle ? &decision_ : nullptr,
+  log_.Failed(pod, RecordOf(pod.id).profile, attempts, of_cycle ? &attempt_.decision() : nullptr,
               failure.rejected ? Outcome::kUnschedulable : Outcome::kError, explained,
               now_.UnixNano(), changes_);
   if (of_cycle) {
@@ -94,7 +95,23 @@ struct Sum {
 
 }  // namespace
 
-std::vector<std::string> Engine::Impl::Invariants() const {
+void Engine::Impl::InputTaken() {
+  TakePermitVerdicts();
+  if (options_.check_inputs) CheckInput();
+}
+
+// A check is a pass over all pods: beyond kPodsPerInput pods, several inputs share one.
+void Engine::Impl::CheckInput() {
+  constexpr size_t kPodsPerInput = 256;
+  if (!contradictions_.empty() || ++unchecked_inputs_ * kPodsPerInput < records_.size()) return;
+  unchecked_inputs_ = 0;
+  contradictions_ = Contradictions();
+  if (!kDebugChecks || options_.planted_bug != PlantedBug::kNone) return;
+  for (const std::string& found : contradictions_) fmt::print(stderr, "{}\n", found);
+  BERTH_DCHECK(contradictions_.empty());
+}
+
+std::vector<std::string> Engine::Impl::Contradictions() const {
   std::vector<std::string> wrong;
   std::vector<Sum> sums(cluster_.Rows());
   size_t known = 0;
@@ -104,7 +121,7 @@ std::vector<std::string> Engine::Impl::Invariants() const {
     ++known;
     const cluster::Pod& pod = cluster_.GetPod(id);
     const std::string_view queued = queue_->WhereIs(id);
-    const auto binding = bindings_.find(pod.uid);
+    const auto binding = bindings_.find(pod.key());
     const bool bound_soon = binding != bindings_.end();
     const bool waiting = bound_soon && binding->second->stage == Binding::Stage::kWaiting;
     const auto say = [&](std::string_view what) {

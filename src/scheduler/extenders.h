@@ -12,6 +12,7 @@
 #include "api/object.h"
 #include "base/error.h"
 #include "cluster/ids.h"
+#include "cluster/pods/pod.h"
 #include "config/config.h"
 #include "framework/runtime/post_filter.h"
 #include "scheduler/effects.h"
@@ -83,7 +84,7 @@ struct DeferredStatus {
 };
 struct DeferredPermit {
   bool allow = false;
-  std::string uid;
+  cluster::PodKey pod;
   std::string plugin;
   std::string message;
 };

@@ -73,12 +73,14 @@ PodOutcome Placement::Attempt(PodId id, framework::Cycle& cycle, bool* retry) {
   PodOutcome outcome = Named(id);
   cluster::Cluster& cluster = world_.GetCluster();
   if (Gated(cycle, cluster.GetPod(id), &outcome)) return outcome;
-  algorithm_.Schedule(cycle, cluster, cluster.GetPod(id), &decision_, options_.keep_scores);
-  outcome.feasible_nodes = decision_.feasible_count;
-  outcome.evaluated_nodes = decision_.evaluated_nodes;
-  switch (decision_.outcome) {
+  attempt_.Begin(cycle, cluster, id);
+  attempt_.Decide(algorithm_, options_.keep_scores);
+  const scheduler::Decision& decision = attempt_.decision();
+  outcome.feasible_nodes = decision.feasible_count;
+  outcome.evaluated_nodes = decision.evaluated_nodes;
+  switch (decision.outcome) {
     case scheduler::Outcome::kScheduled:
-      Place(cycle, id, &outcome);
+      Place(&outcome);
       break;
     case scheduler::Outcome::kUnschedulable:
       outcome.kind = PodOutcome::Kind::kUnschedulable;
@@ -87,7 +89,7 @@ PodOutcome Placement::Attempt(PodId id, framework::Cycle& cycle, bool* retry) {
     case scheduler::Outcome::kError:
       outcome.kind =
           cluster.NodeCount() == 0 ? PodOutcome::Kind::kUnschedulable : PodOutcome::Kind::kError;
-      outcome.message = decision_.error;
+      outcome.message = decision.error;
       break;
   }
   return outcome;
@@ -95,23 +97,22 @@ PodOutcome Placement::Attempt(PodId id, framework::Cycle& cycle, bool* retry) {
 
 bool Placement::Gated(const framework::Cycle& cycle, const cluster::Pod& pod,
                       PodOutcome* outcome) const {
-  for (const auto& [plugin, index] : cycle.profile().pre_enqueue) {
-    const framework::Status status = plugin->PreEnqueue(world_.GetCluster(), pod);
-    if (status.Ok()) continue;
-    outcome->kind = PodOutcome::Kind::kGated;
-    outcome->message = status.Message();
-    return true;
-  }
-  return false;
+  const scheduler::EnqueueGate gate =
+      scheduler::RunPreEnqueue(cycle.profile(), world_.GetCluster(), pod);
+  if (gate.Open()) return false;
+  outcome->kind = PodOutcome::Kind::kGated;
+  outcome->message = gate.status.Message();
+  return true;
 }
 
-void Placement::Place(framework::Cycle& cycle, PodId id, PodOutcome* outcome) {
-  cluster::Cluster& cluster = world_.GetCluster();
-  const NodeIndex node = decision_.node;
+void Placement::Place(PodOutcome* outcome) {
+  const framework::Cycle& cycle = attempt_.cycle();
+  const scheduler::Decision& decision = attempt_.decision();
+  const NodeIndex node = decision.node;
   outcome->node = node;
-  outcome->equal_nodes = decision_.best_count;
-  outcome->total = decision_.total;
-  if (decision_.scored && options_.keep_scores) {
+  outcome->equal_nodes = decision.best_count;
+  outcome->total = decision.total;
+  if (decision.scored && options_.keep_scores) {
     const auto& plugins = cycle.profile().score;
     for (size_t i = 0; i < plugins.size(); ++i) {
       if (cycle.ScoreSkipped(i)) continue;
@@ -120,16 +121,8 @@ void Placement::Place(framework::Cycle& cycle, PodId id, PodOutcome* outcome) {
                                  normalized, normalized * plugins[i].weight});
     }
   }
-  cluster.MutableNominations().Clear(id);
-  cluster.Place(id, node, /*assumed=*/true);
-  const auto& reserve = cycle.profile().reserve;
-  for (const auto& [plugin, index] : reserve) {
-    const framework::Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
-    if (status.Ok()) continue;
-    for (auto back = reserve.rbegin(); back != reserve.rend(); ++back) {
-      back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
-    }
-    cluster.Unplace(id);
+  if (const framework::Status status = attempt_.Reserve(node); !status.Ok()) {
+    attempt_.Rollback();
     outcome->node = cluster::kNoNode;
     outcome->kind = PodOutcome::Kind::kError;
     outcome->message = status.Message();
@@ -142,12 +135,12 @@ void Placement::Place(framework::Cycle& cycle, PodId id, PodOutcome* outcome) {
 bool Placement::MakeRoom(framework::Cycle& cycle, PodId id, PodOutcome* outcome) {
   cluster::Cluster& cluster = world_.GetCluster();
   // Made first: the dry runs of preemption reuse the cycle's verdicts.
-  outcome->message = framework::FitErrorMessage(cycle, decision_.diagnosis);
+  outcome->message = framework::FitErrorMessage(cycle, attempt_.decision().diagnosis);
   framework::PostFilterResult proposal;
   bool room = false;
   if (!cycle.profile().post_filter.empty()) {
     const framework::Status status =
-        framework::RunPostFilter(cycle, cluster, decision_.diagnosis, &proposal);
+        framework::RunPostFilter(cycle, cluster, attempt_.decision().diagnosis, &proposal);
     if (!status.Message().empty()) outcome->message += " " + status.Message();
     room = status.Ok();
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scheduler/algorithm.h"
+#include "scheduler/attempt.h"
 #include "scheduler/profile_set.h"
 #include "sim/world.h"
 
@@ -68,14 +69,14 @@ class Placement {
   PodOutcome Named(cluster::PodId pod) const;
   PodOutcome Attempt(cluster::PodId pod, framework::Cycle& cycle, bool* retry);
   bool Gated(const framework::Cycle& cycle, const cluster::Pod& pod, PodOutcome* outcome) const;
-  void Place(framework::Cycle& cycle, cluster::PodId pod, PodOutcome* outcome);
+  void Place(PodOutcome* outcome);
   bool MakeRoom(framework::Cycle& cycle, cluster::PodId pod, PodOutcome* outcome);
 
   World& world_;
   scheduler::ProfileSet& profiles_;
   PlacementOptions options_;
   scheduler::Algorithm algorithm_;
-  scheduler::Decision decision_;
+  scheduler::Attempt attempt_;
 };
 
 }  // namespace berth::sim

@@ -96,7 +96,13 @@ void ApplyPostFilter(const DefaultPreemption::Report& report, cluster::Cluster& 
   // The recording waits for the claim to be seen without devices only where nobody else made room;
   // else the next attempt is too early for it.
   if (proposal.deallocated_claim != nullptr && outcome->code != "Success") {
-    cluster.MutableObjects().resource_claims.Set(proposal.deallocated_claim);
+    auto& claims = cluster.MutableObjects().resource_claims;
+    if (proposal.deletes_claim) {
+      const api::ObjectMeta& claim = proposal.deallocated_claim->metadata;
+      claims.Remove(claim.namespace_, claim.name);
+    } else {
+      claims.Set(proposal.deallocated_claim);
+    }
   }
   if (proposal.nomination == Nomination::kClear) Nominate(cluster, pod, "");
   if (proposal.nomination != Nomination::kSet || outcome->best.empty()) return;

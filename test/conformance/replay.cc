@@ -94,15 +94,11 @@ void Replay::NominateFromStatus() {
 
 bool Replay::Gated(const framework::Cycle& cycle, const cluster::Pod& pod,
                    PodResult* result) const {
-  for (const auto& [plugin, index] : cycle.profile().pre_enqueue) {
-    framework::Status status = plugin->PreEnqueue(cluster_, pod);
-    if (status.Ok()) continue;
-    status.set_plugin(plugin->Name());
-    result->gated = true;
-    result->gated_by = ToResult(status);
-    return true;
-  }
-  return false;
+  const scheduler::EnqueueGate gate = scheduler::RunPreEnqueue(cycle.profile(), cluster_, pod);
+  if (gate.Open()) return false;
+  result->gated = true;
+  result->gated_by = ToResult(gate.status);
+  return true;
 }
 
 PodResult Replay::Schedule(PodId id, int32_t attempt) {
@@ -118,32 +114,33 @@ PodResult Replay::Schedule(PodId id, int32_t attempt) {
   }
   if (Gated(*cycle, pod, &result)) return result;
   const bool from_class = FindInClass(*cycle, pod);
-  algorithm_.Schedule(*cycle, cluster_, pod, &decision_, /*score_always=*/true);
+  attempt_.Begin(*cycle, cluster_, id);
+  attempt_.Decide(algorithm_, /*score_always=*/true);
   if (from_class && !ClassAgrees(*cycle)) {
     result.error = "the class of the pod gives another answer than looking at every node";
     return result;
   }
   if (cluster_.NodeCount() == 0) {
-    result.message = decision_.error;
+    result.message = attempt_.decision().error;
     return result;
   }
   ReportPreFilter(*cycle, &result);
-  if (decision_.pre_filter.Ok()) ReportFilter(*cycle, &result);
-  result.nominated_first = decision_.nominated_first;
-  switch (decision_.outcome) {
+  if (attempt_.decision().pre_filter.Ok()) ReportFilter(*cycle, &result);
+  result.nominated_first = attempt_.decision().nominated_first;
+  switch (attempt_.decision().outcome) {
     case scheduler::Outcome::kError:
-      result.error = decision_.error;
+      result.error = attempt_.decision().error;
       ClearNomination(id);
       break;
     case scheduler::Outcome::kUnschedulable:
       Fail(*cycle, id, &result);
       break;
     case scheduler::Outcome::kScheduled:
-      result.feasible = Names(decision_.feasible);
+      result.feasible = Names(attempt_.decision().feasible);
       ReportScores(*cycle, &result);
-      result.best = Names(decision_.best);
+      result.best = Names(attempt_.decision().best);
       result.selected = result.best.front();
-      Commit(*cycle, id, &result);
+      Commit(id, &result);
       break;
   }
   return result;
@@ -165,20 +162,21 @@ bool Replay::FindInClass(framework::Cycle& cycle, const cluster::Pod& pod) {
 
 bool Replay::ClassAgrees(const framework::Cycle& cycle) const {
   if (class_answer_->feasible_count == 0) {
-    bool agrees = decision_.outcome == scheduler::Outcome::kUnschedulable &&
-                  decision_.diagnosis.rejected.Count() == cluster_.NodeCount();
-    decision_.diagnosis.rejected.ForEach(
+    bool agrees = attempt_.decision().outcome == scheduler::Outcome::kUnschedulable &&
+                  attempt_.decision().diagnosis.rejected.Count() == cluster_.NodeCount();
+    attempt_.decision().diagnosis.rejected.ForEach(
         [&](NodeIndex n) { agrees = agrees && class_verdicts_[n] == cycle.verdicts()[n]; });
     return agrees;
   }
-  return decision_.outcome == scheduler::Outcome::kScheduled &&
-         decision_.feasible_count == class_answer_->feasible_count &&
-         decision_.feasible == class_feasible_ && decision_.best == class_best_ &&
-         (!class_answer_->scored || decision_.total == class_answer_->total);
+  return attempt_.decision().outcome == scheduler::Outcome::kScheduled &&
+         attempt_.decision().feasible_count == class_answer_->feasible_count &&
+         attempt_.decision().feasible == class_feasible_ &&
+         attempt_.decision().best == class_best_ &&
+         (!class_answer_->scored || attempt_.decision().total == class_answer_->total);
 }
 
 void Replay::ReportPreFilter(const framework::Cycle& cycle, PodResult* result) const {
-  const StatusResult status = ToResult(decision_.pre_filter);
+  const StatusResult status = ToResult(attempt_.decision().pre_filter);
   result->prefilter = PreFilterOutcome{status.code, status.plugin, status.reasons, std::nullopt};
   if (!cycle.restriction().all_nodes)
     result->prefilter->node_names = cycle.restriction().node_names;
@@ -192,14 +190,14 @@ void Replay::ReportFilter(framework::Cycle& cycle, PodResult* result) {
   }
   const NodeIndex nominated = cluster_.FindNode(cycle.context().pod.nominated_node_name);
   if (nominated != cluster::kNoNode) asked.Insert(nominated);
-  NodeSet passed = decision_.feasible;
-  if (decision_.nominated_first) {
+  NodeSet passed = attempt_.decision().feasible;
+  if (attempt_.decision().nominated_first) {
     passed = asked;
     framework::FilterWithNominated(cycle, cluster_, passed);
   }
   // With the nominated node taken, nobody was told about the nodes PreFilter left out.
-  StatusResult absent = ToResult(decision_.diagnosis.absent);
-  if (decision_.nominated_first) {
+  StatusResult absent = ToResult(attempt_.decision().diagnosis.absent);
+  if (attempt_.decision().nominated_first) {
     std::set<std::string_view> plugins;
     for (const uint8_t index : cycle.restricting_plugins()) {
       plugins.insert(cycle.profile().At(index).Name());
@@ -230,7 +228,7 @@ void Replay::ReportScores(const framework::Cycle& cycle, PodResult* result) cons
     if (cycle.PreScoreSkipped(index)) result->skipped_score_plugins.emplace_back(plugin->Name());
   }
   std::sort(result->skipped_score_plugins.begin(), result->skipped_score_plugins.end());
-  decision_.feasible.ForEach([&](NodeIndex n) {
+  attempt_.decision().feasible.ForEach([&](NodeIndex n) {
     NodeScores& scores = result->scores[cluster_.NodeName(n)];
     scores.total = plugins.empty() ? 1 : cycle.TotalScore(n);
     for (size_t i = 0; i < plugins.size(); ++i) {
@@ -242,31 +240,23 @@ void Replay::ReportScores(const framework::Cycle& cycle, PodResult* result) cons
   });
 }
 
-void Replay::Commit(framework::Cycle& cycle, PodId id, PodResult* result) {
+void Replay::Commit(PodId id, PodResult* result) {
+  const framework::Cycle& cycle = attempt_.cycle();
   const NodeIndex node = cluster_.FindNode(result->selected);
   cluster::Pod& pod = cluster_.MutablePod(id);
   if (pod.start_time.IsZero()) pod.start_time = pod.creation_timestamp;
-  cluster_.MutableNominations().Clear(id);
-  cluster_.Place(id, node, /*assumed=*/true);
-  ReserveResult reserve;
-  reserve.code = "Success";
-  const auto& plugins = cycle.profile().reserve;
-  for (const auto& [plugin, index] : plugins) {
-    framework::Status status = plugin->Reserve(cycle.context(), cycle.state(index), node);
-    if (status.Ok()) {
-      AddReserveReport(*plugin, cycle.state(index), &reserve);
-      continue;
-    }
-    status.set_plugin(plugin->Name());
-    for (auto back = plugins.rbegin(); back != plugins.rend(); ++back) {
-      back->plugin->Unreserve(cycle.context(), cycle.state(back->index), node);
-    }
-    cluster_.Unplace(id);
+  if (const framework::Status status = attempt_.Reserve(node); !status.Ok()) {
+    attempt_.Rollback();
     const StatusResult failed = ToResult(status);
     result->reserve = ReserveResult{failed.code, failed.plugin, failed.reasons, {}, {}, {}};
     result->selected.clear();
     ClearNomination(id);
     return;
+  }
+  ReserveResult reserve;
+  reserve.code = "Success";
+  for (const auto& [plugin, index] : cycle.profile().reserve) {
+    AddReserveReport(*plugin, cycle.state(index), &reserve);
   }
   if (!reserve.static_bindings.empty() || !reserve.provisioned.empty() ||
       !reserve.allocated_devices.empty()) {
@@ -275,7 +265,7 @@ void Replay::Commit(framework::Cycle& cycle, PodId id, PodResult* result) {
 }
 
 void Replay::Fail(framework::Cycle& cycle, PodId id, PodResult* result) {
-  framework::Diagnosis& diagnosis = decision_.diagnosis;
+  framework::Diagnosis& diagnosis = attempt_.decision().diagnosis;
   result->unschedulable_plugins.assign(diagnosis.unschedulable_plugins.begin(),
                                        diagnosis.unschedulable_plugins.end());
   result->pending_plugins.assign(diagnosis.pending_plugins.begin(),

@@ -13,6 +13,7 @@
 #include "conformance/results.h"
 #include "framework/classes/class_cache.h"
 #include "scheduler/algorithm.h"
+#include "scheduler/attempt.h"
 #include "scheduler/profile_set.h"
 
 namespace berth::conformance {
@@ -43,7 +44,7 @@ class Replay {
   void ReportPreFilter(const framework::Cycle& cycle, PodResult* result) const;
   void ReportFilter(framework::Cycle& cycle, PodResult* result);
   void ReportScores(const framework::Cycle& cycle, PodResult* result) const;
-  void Commit(framework::Cycle& cycle, cluster::PodId id, PodResult* result);
+  void Commit(cluster::PodId id, PodResult* result);
   void Fail(framework::Cycle& cycle, cluster::PodId id, PodResult* result);
   void ClearNomination(cluster::PodId id);
   std::vector<std::string> Names(const framework::NodeSet& nodes) const;
@@ -51,7 +52,7 @@ class Replay {
   cluster::Cluster cluster_;
   std::unique_ptr<scheduler::ProfileSet> profiles_;
   scheduler::Algorithm algorithm_;
-  scheduler::Decision decision_;
+  scheduler::Attempt attempt_;
   std::optional<framework::ClassAnswer> class_answer_;
   framework::NodeSet class_feasible_;
   framework::NodeSet class_best_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,10 +36,14 @@ namespace berth::cluster {
 template <class T>
 class Store {
  public:
+  // What takes back changes, in order.
+  using Log = std::vector<std::function<void()>>;
+
   void Set(std::shared_ptr<const T> object) {
     const std::string key = Key(object->metadata.namespace_, object->metadata.name);
     const auto [it, inserted] = index_.try_emplace(key, objects_.size());
     changes_.Note(key, index_.size());
+    if (log_.to != nullptr) LogSet(key, inserted ? nullptr : objects_[it->second]);
     if (inserted) {
       objects_.push_back(std::move(object));
     } else {
@@ -52,11 +57,17 @@ class Store {
     const auto it = index_.find(Key(namespace_, name));
     if (it == index_.end()) return false;
     changes_.Note(it->first, index_.size());
-    objects_[it->second] = nullptr;
+    std::shared_ptr<const T> old = std::exchange(objects_[it->second], nullptr);
+    if (log_.to != nullptr) LogRemove(it->first, it->second, std::move(old));
     index_.erase(it);
-    if (objects_.size() > 32 && index_.size() < objects_.size() / 2) Compact();
+    // The log refers to positions.
+    const bool may_move = log_.to == nullptr;
+    if (may_move && objects_.size() > 32 && index_.size() < objects_.size() / 2) Compact();
     return true;
   }
+
+  // Changes are appended to `log` from now on. Null: to none.
+  void set_log(Log* log) { log_.to = log; }
 
   // Null when there is none. Cluster-scoped objects have an empty namespace.
   const T* Find(std::string_view namespace_, std::string_view name) const {
@@ -89,6 +100,36 @@ class Store {
   }
 
  private:
+  // A copy of a store has no log.
+  struct LogPointer {
+    LogPointer() = default;
+    LogPointer(const LogPointer&) {}
+    LogPointer& operator=(const LogPointer&) { return *this; }
+    ~LogPointer() = default;
+    Log* to = nullptr;
+  };
+
+  // `old` is null when the object is new.
+  void LogSet(const std::string& key, std::shared_ptr<const T> old) {
+    log_.to->push_back([this, key, old = std::move(old)] {
+      changes_.Note(key, index_.size());
+      const auto it = index_.find(key);
+      if (old != nullptr) {
+        objects_[it->second] = old;
+        return;
+      }
+      index_.erase(it);
+      objects_.pop_back();
+    });
+  }
+  void LogRemove(const std::string& key, size_t position, std::shared_ptr<const T> old) {
+    log_.to->push_back([this, key, position, old = std::move(old)] {
+      changes_.Note(key, index_.size());
+      index_.emplace(key, position);
+      objects_[position] = old;
+    });
+  }
+
   static std::string Key(std::string_view namespace_, std::string_view name) {
     std::string key(namespace_);
     key += '/';
@@ -106,6 +147,7 @@ class Store {
   std::vector<std::shared_ptr<const T>> objects_;  // null where an object was removed
   boost::unordered_flat_map<std::string, size_t> index_;
   ChangeLog<std::string> changes_;
+  LogPointer log_;
 };
 
 struct ObjectStore {

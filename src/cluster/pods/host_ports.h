@@ -29,8 +29,9 @@ class HostPortTable {
 
   // As kube-scheduler, a port is taken or free: two pods that share one give it back with the first
   // that leaves.
-  void Take(NodeIndex node, const HostPort& port);
-  void Release(NodeIndex node, const HostPort& port);
+  // Both return whether that changed anything.
+  bool Take(NodeIndex node, const HostPort& port);
+  bool Release(NodeIndex node, const HostPort& port);
   bool Holds(NodeIndex node, const HostPort& port) const;
 
   // Calls f(NodeIndex) for every node in [first, end) where `wanted` conflicts with a port in use.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,19 +19,49 @@ namespace berth::cluster {
 
 class Nominations {
  public:
+  // One entry of an undo log.
+  struct Change {
+    PodId pod;
+    StringId node;
+    uint32_t position;  // in the list of the node
+    bool set;           // false: cleared
+  };
+
   // Replaces an earlier nomination of the pod.
   void Set(PodId pod, StringId node) {
     Clear(pod);
     node_of_.emplace(pod, node);
-    pods_of_[node].push_back(pod);
+    auto& pods = pods_of_[node];
+    if (log_ != nullptr) log_->push_back({pod, node, static_cast<uint32_t>(pods.size()), true});
+    pods.push_back(pod);
   }
   void Clear(PodId pod) {
     const auto it = node_of_.find(pod);
     if (it == node_of_.end()) return;
-    auto& pods = pods_of_[it->second];
-    std::erase(pods, pod);
-    if (pods.empty()) pods_of_.erase(it->second);
+    const StringId node = it->second;
     node_of_.erase(it);
+    auto& pods = pods_of_[node];
+    const auto at = std::find(pods.begin(), pods.end(), pod);
+    if (log_ != nullptr) {
+      log_->push_back({pod, node, static_cast<uint32_t>(at - pods.begin()), false});
+    }
+    pods.erase(at);
+    if (pods.empty()) pods_of_.erase(node);
+  }
+
+  // Changes are appended to `log` from now on. Null: to none.
+  void set_log(std::vector<Change>* log) { log_ = log; }
+  // Takes back the last change that is not taken back yet.
+  void Undo(const Change& change) {
+    auto& pods = pods_of_[change.node];
+    if (change.set) {
+      node_of_.erase(change.pod);
+      pods.pop_back();
+      if (pods.empty()) pods_of_.erase(change.node);
+    } else {
+      node_of_.emplace(change.pod, change.node);
+      pods.insert(pods.begin() + change.position, change.pod);
+    }
   }
 
   bool Empty() const { return node_of_.empty(); }
@@ -54,6 +85,7 @@ class Nominations {
  private:
   boost::unordered_flat_map<PodId, StringId> node_of_;
   boost::unordered_flat_map<StringId, std::vector<PodId>> pods_of_;
+  std::vector<Change>* log_ = nullptr;
 };
 
 }  // namespace berth::cluster

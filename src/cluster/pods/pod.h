@@ -2,6 +2,7 @@
 // its PodShape.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,8 +13,17 @@
 
 namespace berth::cluster {
 
+// Names a pod of a cluster, also after it is gone: ids are used again, serials are not.
+struct PodKey {
+  PodId id = kNoPod;
+  uint64_t serial = 0;
+
+  auto operator<=>(const PodKey&) const = default;
+};
+
 struct Pod {
   PodId id = kNoPod;
+  uint64_t serial = 0;  // 0: not in a table
   const PodShape* shape = nullptr;  // never null once the pod is in a table
 
   std::string name;
@@ -37,6 +47,7 @@ struct Pod {
   uint32_t position = 0;  // in the node's pod list
   bool assumed = false;   // placed by our decision, not yet confirmed by the API server
 
+  PodKey key() const { return {id, serial}; }
   const std::string& namespace_() const { return shape->namespace_; }
   // "namespace/name".
   std::string Key() const { return shape->namespace_ + "/" + name; }

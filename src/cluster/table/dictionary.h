@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.h"
 #include "base/string_hash.h"
 #include "cluster/ids.h"
 
@@ -33,7 +34,10 @@ class Dictionary {
   }
 
   // REQUIRES: id came from this dictionary.
-  const std::string& Text(StringId id) const { return texts_[id]; }
+  const std::string& Text(StringId id) const {
+    BERTH_DCHECK(id < texts_.size());
+    return texts_[id];
+  }
   size_t Size() const { return texts_.size(); }
 
  private:

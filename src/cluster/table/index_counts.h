@@ -16,6 +16,8 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "base/check.h"
+
 namespace berth::cluster {
 
 class IndexCounts {
@@ -61,7 +63,10 @@ class IndexCounts {
   }
   bool IsDense() const { return !dense_.empty(); }
   // All counts by index; indices beyond the end have none. REQUIRES: IsDense().
-  std::span<const int32_t> Dense() const { return dense_; }
+  std::span<const int32_t> Dense() const {
+    BERTH_DCHECK(IsDense());
+    return dense_;
+  }
   // The same, with at least `size` entries.
   std::span<const int32_t> Dense(size_t size) {
     if (dense_.size() < size) dense_.resize(size);

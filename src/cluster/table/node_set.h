@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "cluster/ids.h"
 
 namespace berth::cluster {
@@ -53,6 +54,7 @@ class NodeSet {
 
   // Keeps only what is in `other` too. REQUIRES: equal capacities.
   void IntersectWith(const NodeSet& other) {
+    BERTH_DCHECK(capacity_ == other.capacity_);
     for (size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
   }
 
@@ -74,6 +76,7 @@ class NodeSet {
 
   // The rank-th member in row order (0 is the first). REQUIRES: rank < Count().
   NodeIndex Nth(size_t rank) const {
+    BERTH_DCHECK(rank < Count());
     for (size_t i = 0;; ++i) {
       const auto in_word = static_cast<size_t>(std::popcount(words_[i]));
       if (rank >= in_word) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
+
 namespace berth::framework {
 
 using cluster::NodeIndex;
@@ -27,6 +29,7 @@ RowSets::Id RowSets::Make() {
 }
 
 void RowSets::Free(Id id) {
+  BERTH_DCHECK(sets_[id].count == 0);
   sets_[id].top.clear();
   free_sets_.push_back(id);
 }
@@ -66,6 +69,7 @@ void RowSets::Insert(Id id, NodeIndex row) {
   Directory& directory = directories_[top.directory];
   Leaf& leaf = leaves_[directory.leaves[d]];
   const size_t w = row / 64 % kFan;
+  BERTH_DCHECK((leaf.words[w] >> (row % 64) & 1) == 0);
   leaf.words[w] |= uint64_t{1} << (row % 64);
   ++leaf.counts[w];
   ++directory.counts[d];
@@ -80,6 +84,7 @@ void RowSets::Erase(Id id, NodeIndex row) {
   const size_t d = row / kLeafRows % kFan;
   Leaf& leaf = leaves_[directory.leaves[d]];
   const size_t w = row / 64 % kFan;
+  BERTH_DCHECK((leaf.words[w] >> (row % 64) & 1) == 1);
   leaf.words[w] &= ~(uint64_t{1} << (row % 64));
   --leaf.counts[w];
   --set.count;

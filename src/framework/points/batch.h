@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "cluster/table/node_set.h"
 #include "framework/points/verdict.h"
 
@@ -103,7 +104,10 @@ class ScoreColumn {
  public:
   bool IsUniform() const { return uniform_; }
   // REQUIRES: IsUniform().
-  int64_t Uniform() const { return value_; }
+  int64_t Uniform() const {
+    BERTH_DCHECK(uniform_);
+    return value_;
+  }
   void SetUniform(int64_t value) {
     uniform_ = true;
     value_ = value;

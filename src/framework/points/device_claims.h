@@ -39,20 +39,4 @@ class PodPreBindTask : public PreBindTask {
   std::optional<api::PodExtendedResourceClaimStatus> pod_status_;
 };
 
-// Not every write of a claim is an update. A claim without a name is created, with a name generated
-// from metadata.generateName. A claim with a deletionTimestamp is deleted, regardless of its
-// current version, after its finalizer is removed.
-inline bool Creates(const ApiWrite& write) {
-  const auto* claim = std::get_if<api::ResourceClaim>(&write.object);
-  return claim != nullptr && claim->metadata.name.empty();
-}
-inline bool Removes(const ApiWrite& write) {
-  const auto* claim = std::get_if<api::ResourceClaim>(&write.object);
-  return claim != nullptr && !write.status && claim->metadata.deletion_timestamp.has_value();
-}
-inline ApiWrite RemovalOf(api::ResourceClaim claim) {
-  claim.metadata.deletion_timestamp.emplace();
-  return {std::move(claim), false};
-}
-
 }  // namespace berth::framework

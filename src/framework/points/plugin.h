@@ -145,6 +145,7 @@ struct PostFilterResult {
   // plugin's status is Unschedulable nevertheless: the pod is retried when the watch shows the
   // change.
   std::shared_ptr<const api::ResourceClaim> deallocated_claim;
+  bool deletes_claim = false;  // deallocated_claim is not written but deleted
 };
 
 // Called when no node passed. May preempt pods.
@@ -237,8 +238,8 @@ class PostBindPlugin : public virtual Plugin {
 
 class BindPlugin : public virtual Plugin {
  public:
-  // Success to bind the pod to `node`, or Skip to leave it to the next Bind plugin.
-  virtual Status Bind(const CycleContext&, NodeIndex node, api::Binding* binding) const = 0;
+  // Success: the engine binds the pod to `node`. Skip leaves it to the next Bind plugin.
+  virtual Status Bind(const CycleContext&, NodeIndex node) const = 0;
 };
 
 }  // namespace berth::framework

@@ -19,10 +19,16 @@
 
 namespace berth::framework {
 
-// One update of an object. The API server refuses it if metadata.resourceVersion is not current.
+// One write of an object.
 struct ApiWrite {
+  enum class Verb : uint8_t {
+    kUpdate,        // refused by the API server when metadata.resourceVersion is not current
+    kUpdateStatus,  // the same of the status subresource
+    kCreate,        // under a name that the API server makes from metadata.generateName
+    kDelete,        // after its finalizer, whatever its current version is
+  };
   std::variant<api::PersistentVolume, api::PersistentVolumeClaim, api::ResourceClaim> object;
-  bool status = false;  // of the status subresource
+  Verb verb = Verb::kUpdate;
 };
 
 struct WriteResult {

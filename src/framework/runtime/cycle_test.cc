@@ -512,6 +512,7 @@ TEST_F(CycleTest, WhatOnePostFilterPluginDeallocatesIsDeallocated) {
   const auto claim = std::make_shared<const api::ResourceClaim>();
   const auto deallocates = [&](const Diagnosis&, PostFilterResult* result) {
     result->deallocated_claim = claim;
+    result->deletes_claim = true;
     return Status::Unschedulable("given back");
   };
   const Status answers[] = {{}, Status::Unschedulable("no"), Status::Error("boom")};
@@ -528,6 +529,7 @@ TEST_F(CycleTest, WhatOnePostFilterPluginDeallocatesIsDeallocated) {
     PostFilterResult result;
     EXPECT_EQ(RunPostFilter(cycle, cluster_, Diagnosis(), &result).code(), answer.code());
     EXPECT_EQ(result.deallocated_claim, claim);
+    EXPECT_TRUE(result.deletes_claim);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "cluster/transaction.h"
+
 namespace berth::framework {
 namespace {
 
@@ -25,7 +27,7 @@ bool FitsBesideNominated(Cycle& cycle, Cluster& cluster, NodeIndex n,
     if (CountsAsThere(cluster.GetPod(id), pod)) there.push_back(id);
   }
   if (there.empty()) return true;
-  const Cluster::SavedNode saved = cluster.SaveNode(n, there);
+  cluster::Transaction trial(cluster);
   Status status;
   size_t added = 0;
   for (; added < there.size() && status.Ok(); ++added) {
@@ -34,16 +36,14 @@ bool FitsBesideNominated(Cycle& cycle, Cluster& cluster, NodeIndex n,
   }
   bool fits = status.Ok() && cycle.FilterOne(n);
   if (!status.Ok()) cycle.RejectWithError(status, n);
+  trial.Rollback();
   while (added > 0) {
-    const PodId id = there[--added];
-    cluster.Unplace(id);
-    const Status undone = cycle.RemovePod(cluster.GetPod(id), n);
+    const Status undone = cycle.RemovePod(cluster.GetPod(there[--added]), n);
     if (!undone.Ok()) {
       cycle.RejectWithError(undone, n);
       fits = false;
     }
   }
-  cluster.RestoreNode(n, saved);
   return fits;
 }
 

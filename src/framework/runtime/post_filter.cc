@@ -49,9 +49,10 @@ bool TakeAnswer(Status& status, PostFilterResult own, std::string_view plugin,
                 std::vector<std::string>* reasons, std::string_view* first,
                 PostFilterResult* result) {
   status.set_plugin(plugin);
-  // A plugin's deallocation is carried out regardless of the others' statuses.
-  const auto deallocated =
-      own.deallocated_claim ? own.deallocated_claim : result->deallocated_claim;
+  // What one plugin deallocates is deallocated, whatever the others say.
+  const PostFilterResult& deallocates = own.deallocated_claim ? own : *result;
+  const auto deallocated = deallocates.deallocated_claim;
+  const bool deletes = deallocates.deletes_claim;
   const bool final_word = status.Ok() || status.code() == Code::kUnschedulableAndUnresolvable;
   if (final_word || own.nomination != PostFilterResult::Nomination::kKeep) {
     *result = std::move(own);
@@ -59,6 +60,7 @@ bool TakeAnswer(Status& status, PostFilterResult own, std::string_view plugin,
   const bool failed = !final_word && !IsRejected(status.code());
   if (failed) *result = PostFilterResult();
   result->deallocated_claim = deallocated;
+  result->deletes_claim = deletes;
   if (final_word || failed) return true;
   reasons->insert(reasons->end(), status.reasons().begin(), status.reasons().end());
   if (first->empty()) *first = plugin;

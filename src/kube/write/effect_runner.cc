@@ -371,8 +371,9 @@ void EffectRunner::Impl::OnPatched(Key key, const ApiRequest& request,
 // ---- Whole objects
 
 void EffectRunner::Impl::Start(Key key, scheduler::WriteObject& write) {
-  if (framework::Creates(write.write)) return Create(key, write.write);
-  if (framework::Removes(write.write)) return Remove(key, write.write.object);
+  using Verb = framework::ApiWrite::Verb;
+  if (write.write.verb == Verb::kCreate) return Create(key, write.write);
+  if (write.write.verb == Verb::kDelete) return Remove(key, write.write.object);
   const Kind& kind = KindOf(write.write.object);
   const api::ObjectMeta& meta = MetaOf(write.write.object);
   const RawObjects::Entry* entry = raw_.Find(kind.kind, meta.namespace_, meta.name);
@@ -420,8 +421,9 @@ void EffectRunner::Impl::Write(Key key, const framework::ApiWrite& write, std::s
   auto merged =
       std::visit([&](const auto& value) { return api::MergeProto(old, value); }, write.object);
   if (!merged) return FinishSoon(key, Code::kError, merged.error().Message());
+  const bool status = write.verb == framework::ApiWrite::Verb::kUpdateStatus;
   ApiRequest request =
-      Request("PUT", ObjectPath(kind, meta.namespace_, meta.name, write.status ? "status" : ""));
+      Request("PUT", ObjectPath(kind, meta.namespace_, meta.name, status ? "status" : ""));
   request.content_type = kProtobuf;
   request.accept = kAcceptProtobuf;
   request.body = api::WrapEnvelope(kind.api_version, kind.kind, *merged);

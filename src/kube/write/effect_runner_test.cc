@@ -398,7 +398,7 @@ class WriteObjectTest : public EffectRunnerTest {
     changed.metadata.annotations["pv.kubernetes.io/bound-by-controller"] = "yes";
     return changed;
   }
-  void Write() { Run(scheduler::WriteObject{{Changed(), false}}); }
+  void Write() { Run(scheduler::WriteObject{{Changed()}}); }
   void ExpectPut() {
     EXPECT_EQ(LastLine(), "PUT /api/v1/persistentvolumes/pv1");
     EXPECT_EQ(client_.Last().request.content_type, kProtobuf);
@@ -480,7 +480,7 @@ class ClaimTest : public EffectRunnerTest {
 };
 
 TEST_F(ClaimTest, IsCreated) {
-  Run(scheduler::WriteObject{{claim_, false}});
+  Run(scheduler::WriteObject{{claim_, framework::ApiWrite::Verb::kCreate}});
   EXPECT_EQ(LastLine(), Line("POST"));
   const auto sent = api::DecodeObjectProto(LastBody());
   ASSERT_TRUE(sent);
@@ -493,7 +493,7 @@ TEST_F(ClaimTest, IsCreated) {
 
 TEST_F(ClaimTest, IsRemovedAfterItsFinalizer) {
   claim_ = Named();
-  Run(scheduler::WriteObject{framework::RemovalOf(claim_)});
+  Run(scheduler::WriteObject{{claim_, framework::ApiWrite::Verb::kDelete}});
   for (int conflicts = 0; conflicts < 2; ++conflicts) {
     EXPECT_EQ(LastLine(), Line("GET", "/p-x"));
     client_.RespondNext(Answer(Named({"mine", "resource.kubernetes.io/delete-protection"})));
@@ -509,7 +509,7 @@ TEST_F(ClaimTest, IsRemovedAfterItsFinalizer) {
 
 TEST_F(ClaimTest, AnotherOfTheSameNameIsNotRemoved) {
   claim_ = Named();
-  Run(scheduler::WriteObject{framework::RemovalOf(claim_)});
+  Run(scheduler::WriteObject{{claim_, framework::ApiWrite::Verb::kDelete}});
   api::ResourceClaim other = Named();
   other.metadata.uid = "other";
   client_.RespondNext(Answer(other));
@@ -546,7 +546,7 @@ TEST_F(WriteObjectTest, StatusIsASubresource) {
   claim.metadata.name = "c";
   claim.metadata.resource_version = "3";
   raw_.Put("ResourceClaim", "default", "c", {"3", api::ToProto(claim)});
-  Run(scheduler::WriteObject{{claim, true}});
+  Run(scheduler::WriteObject{{claim, framework::ApiWrite::Verb::kUpdateStatus}});
   EXPECT_EQ(LastLine(), "PUT /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c/status");
   client_.RespondNext(FakeApiClient::Success("garbage"));
   EXPECT_EQ(Last().code, Code::kUnknown);  // it was written, but as what?

@@ -1,4 +1,4 @@
-// DefaultBinder: binds the pod with a Binding object.
+// DefaultBinder: leaves binding to the API server's binding subresource, for every pod.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,9 @@ inline constexpr std::string_view kName = "DefaultBinder";
 class DefaultBinder final : public framework::BindPlugin {
  public:
   std::string_view Name() const override { return kName; }
-  framework::Status Bind(const framework::CycleContext&, cluster::NodeIndex node,
-                         api::Binding* binding) const override;
+  framework::Status Bind(const framework::CycleContext&, cluster::NodeIndex) const override {
+    return {};
+  }
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

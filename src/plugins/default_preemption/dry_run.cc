@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cluster/transaction.h"
 #include "framework/runtime/nominated_filter.h"
 
 namespace berth::plugins::default_preemption {
@@ -48,11 +49,13 @@ bool DryRun::SelectVictims(cluster::NodeIndex node, Candidate* candidate, NoCand
     why->no_victims = true;
     return false;
   }
-  const cluster::Cluster::SavedNode saved = cluster_.SaveNode(node);
+  cluster::Transaction trial(cluster_);
   const framework::Verdict before = cycle_.verdicts()[node];
   const bool found = Select(candidate, why);
-  while (!removed_.empty()) PutBack(removed_.back().first);
-  cluster_.RestoreNode(node, saved);
+  trial.Rollback();
+  for (; !removed_.empty(); removed_.pop_back()) {
+    Fails(cycle_.AddPod(cluster_.GetPod(removed_.back()), node_));
+  }
   cycle_.mutable_verdicts()[node] = before;
   return found;
 }
@@ -91,23 +94,24 @@ bool DryRun::Select(Candidate* candidate, NoCandidate* why) {
 }
 
 bool DryRun::Remove(PodId id) {
-  removed_.emplace_back(id, cluster_.GetPod(id).assumed);
+  removed_.push_back(id);
   cluster_.Unplace(id);
   return !Fails(cycle_.RemovePod(cluster_.GetPod(id), node_));
 }
 
-bool DryRun::PutBack(PodId id) {
-  const auto it = std::find_if(removed_.begin(), removed_.end(),
-                               [&](const auto& entry) { return entry.first == id; });
-  cluster_.Place(id, node_, it->second);
-  removed_.erase(it);
-  return !Fails(cycle_.AddPod(cluster_.GetPod(id), node_));
-}
-
 bool DryRun::Reprieve(PodId id) {
-  if (failed_ || !PutBack(id)) return false;
-  if (framework::FeasibleWithNominated(cycle_, cluster_, node_)) return true;
-  Remove(id);
+  if (failed_) return false;
+  cluster::Transaction back(cluster_);
+  cluster_.Place(id, node_, /*assumed=*/false);
+  removed_.erase(std::find(removed_.begin(), removed_.end(), id));
+  const bool follows = !Fails(cycle_.AddPod(cluster_.GetPod(id), node_));
+  if (!follows || framework::FeasibleWithNominated(cycle_, cluster_, node_)) {
+    back.Commit();
+    return follows;
+  }
+  back.Rollback();
+  removed_.push_back(id);
+  Fails(cycle_.RemovePod(cluster_.GetPod(id), node_));
   return false;
 }
 

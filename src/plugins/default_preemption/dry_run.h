@@ -1,7 +1,7 @@
 // DryRun: what if the less important pods of one node were gone?
 //
-// Pods are taken off the node in the cluster itself and put back: columns, counters and plugin
-// states follow as they would for real, and nothing is copied.
+// Pods are taken off the node in the cluster itself, in a transaction that is rolled back: columns,
+// counters and plugin states follow as they would for real, and nothing is copied.
 #pragma once
 
 #include <vector>
@@ -38,7 +38,6 @@ class DryRun {
 
  private:
   bool Remove(cluster::PodId pod);
-  bool PutBack(cluster::PodId pod);
   // Puts `pod` back if the cycle's pod still fits then; true when it does.
   bool Reprieve(cluster::PodId pod);
   bool Fails(const framework::Status& status);
@@ -48,9 +47,9 @@ class DryRun {
   cluster::Cluster& cluster_;
   const DisruptionBudgets& budgets_;
   cluster::NodeIndex node_ = cluster::kNoNode;
-  std::vector<std::pair<cluster::PodId, bool>> removed_;  // with Pod::assumed
-  std::vector<cluster::PodId> potential_;                 // victims
-  bool failed_ = false;                                   // a plugin could not follow
+  std::vector<cluster::PodId> removed_;    // as the cycle's plugins know it, last one last
+  std::vector<cluster::PodId> potential_;  // victims
+  bool failed_ = false;                    // a plugin could not follow
 };
 
 }  // namespace berth::plugins::default_preemption

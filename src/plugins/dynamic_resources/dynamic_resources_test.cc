@@ -170,6 +170,7 @@ TEST_F(PluginTest, AllocatedClaimsBindToTheirNodesAndMayBeFreed) {
   EXPECT_EQ(PostFilter().Message(), "deallocation of ResourceClaim completed");
   ASSERT_NE(proposal.deallocated_claim, nullptr);
   EXPECT_EQ(proposal.deallocated_claim->metadata.name, "there");
+  EXPECT_FALSE(proposal.deletes_claim);
   EXPECT_EQ(proposal.deallocated_claim->status, api::ResourceClaimStatus{});
 
   cluster.Claim("shared", Request("gpu", 1),

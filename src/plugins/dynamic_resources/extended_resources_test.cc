@@ -103,9 +103,10 @@ class Extended : public testing::Test {
     }
     if (step.kind != PreBindStep::Kind::kWrite) return WordOf(step);
     sent = std::get<api::ResourceClaim>(step.writes[0].object);
-    return (framework::Creates(step.writes[0]) ? "create "
-            : step.writes[0].status            ? "status "
-                                               : "claim ") +
+    using Verb = framework::ApiWrite::Verb;
+    return (step.writes[0].verb == Verb::kCreate         ? "create "
+            : step.writes[0].verb == Verb::kUpdateStatus ? "status "
+                                                         : "claim ") +
            sent.metadata.name;
   }
   // The write as the API server took it.
@@ -185,7 +186,7 @@ TEST_F(Extended, TheClaimIsMadeAllocatedAndShown) {
             "7");
   const auto undone = task->Undo(*cluster);
   ASSERT_EQ(undone.size(), 1u);
-  EXPECT_TRUE(framework::Removes(undone[0]));
+  EXPECT_EQ(undone[0].verb, framework::ApiWrite::Verb::kDelete);
   EXPECT_EQ(std::get<api::ResourceClaim>(undone[0].object).metadata.name, sent.metadata.name);
 }
 
@@ -253,7 +254,7 @@ TEST_F(Extended, AClaimOfAnEarlierAttemptIsRemoved) {
       "deletion of ResourceClaim completed");
   ASSERT_NE(proposal.deallocated_claim, nullptr);
   EXPECT_EQ(proposal.deallocated_claim->metadata.name, "left");
-  EXPECT_TRUE(framework::Removes({*proposal.deallocated_claim, false}));
+  EXPECT_TRUE(proposal.deletes_claim);
 }
 
 class NotExtended : public Extended {

@@ -96,7 +96,7 @@ class Task final : public framework::PodPreBindTask {
     for (const ClaimToBind& own : claims_) {
       if (own.create) {
         if (IsUnborn(own)) continue;
-        writes.push_back(framework::RemovalOf(own.claim));
+        writes.push_back({own.claim, ApiWrite::Verb::kDelete});
         continue;
       }
       const api::ResourceClaim* stored = FindStored(cluster, own.claim);
@@ -104,7 +104,7 @@ class Task final : public framework::PodPreBindTask {
       api::ResourceClaim claim = IsNewerVersion(own.claim, *stored) ? own.claim : *stored;
       if (!claim.status.allocation || !IsReservedFor(claim, pod_uid_)) continue;
       std::erase_if(claim.status.reserved_for, [&](const auto& u) { return u.uid == pod_uid_; });
-      writes.push_back({std::move(claim), true});
+      writes.push_back({std::move(claim), ApiWrite::Verb::kUpdateStatus});
     }
     return writes;
   }
@@ -141,7 +141,7 @@ class Task final : public framework::PodPreBindTask {
     sent_->metadata.name.clear();
     sent_->metadata.uid.clear();
     PreBindStep step{.kind = Kind::kWrite};
-    step.writes.push_back({*sent_, false});
+    step.writes.push_back({*sent_, ApiWrite::Verb::kCreate});
     return step;
   }
 
@@ -238,7 +238,8 @@ class Task final : public framework::PodPreBindTask {
     }
     sent_ = changed;
     PreBindStep step{.kind = Kind::kWrite};
-    step.writes.push_back({std::move(changed), status_});
+    step.writes.push_back(
+        {std::move(changed), status_ ? ApiWrite::Verb::kUpdateStatus : ApiWrite::Verb::kUpdate});
     return step;
   }
 

@@ -79,7 +79,7 @@ class PreBind : public testing::Test {
 
   static std::string Text(const ApiWrite& write) {
     const auto& claim = std::get<api::ResourceClaim>(write.object);
-    std::string text = write.status ? "status " : "claim ";
+    std::string text = write.verb == ApiWrite::Verb::kUpdateStatus ? "status " : "claim ";
     text += claim.metadata.name + "@" + claim.metadata.resource_version;
     for (const std::string& finalizer : claim.metadata.finalizers) {
       text += finalizer == kFinalizer ? " protected" : " " + finalizer;

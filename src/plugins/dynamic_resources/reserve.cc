@@ -49,10 +49,9 @@ Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
     return Status::Unschedulable("deallocation of ResourceClaim completed");
   }
   if (state->old_extended_claim) {
-    // Not deallocated but removed.
-    api::ResourceClaim old = *state->claims.back().claim;
-    old.metadata.deletion_timestamp.emplace();
-    result->deallocated_claim = std::make_shared<const api::ResourceClaim>(std::move(old));
+    result->deallocated_claim =
+        std::make_shared<const api::ResourceClaim>(*state->claims.back().claim);
+    result->deletes_claim = true;
     return Status::Unschedulable("deletion of ResourceClaim completed");
   }
   return Status::Unschedulable("still not schedulable");

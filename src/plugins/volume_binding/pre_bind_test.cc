@@ -80,7 +80,7 @@ class PreBind : public testing::Test {
     sent_ = std::move(step.writes);
     std::string text;
     for (const auto& write : sent_) {
-      EXPECT_FALSE(write.status);
+      EXPECT_EQ(write.verb, framework::ApiWrite::Verb::kUpdate);
       if (!text.empty()) text += ", ";
       if (const auto* volume = std::get_if<api::PersistentVolume>(&write.object)) {
         text += volume->metadata.name + "@" + volume->metadata.resource_version + "=" +

@@ -77,11 +77,7 @@ struct Lab {
     return line + " " + status.Message();
   }
 
-  void Place(cluster::PodId id) {
-    cluster.MutableNominations().Clear(id);
-    cluster.MutablePod(id).node_name = cluster.NodeName(decision.node);
-    cluster.Place(id, decision.node, /*assumed=*/true);
-  }
+  void Place(cluster::PodId id) { cluster.Assume(id, decision.node); }
 
   cluster::Cluster cluster;
   std::unique_ptr<ProfileSet> profiles;

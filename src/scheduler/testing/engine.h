@@ -23,7 +23,8 @@ inline constexpr int64_t kStart = 1'700'000'000 * kSecond;
 // An engine with a clock, an API server's memory of versions, and words for effects.
 class EngineTest : public ::testing::Test {
  protected:
-  void Make(const EngineOptions& options = {}) {
+  void Make(EngineOptions options = {}) {
+    options.check_inputs = true;
     auto engine = Engine::Make(config::Default(), options, Now());
     ASSERT_TRUE(engine.has_value()) << engine.error().Message();
     engine_ = std::move(*engine);

@@ -130,9 +130,18 @@ ApiAnswer ModelApi::RemoveClaim(const api::ResourceClaim& claim) {
 }
 
 ApiAnswer ModelApi::Write(const framework::ApiWrite& write) {
-  if (framework::Creates(write)) return CreateClaim(std::get<api::ResourceClaim>(write.object));
-  if (framework::Removes(write)) return RemoveClaim(std::get<api::ResourceClaim>(write.object));
-  return std::visit([&](const auto& object) { return Update(object, write.status); }, write.object);
+  using Verb = framework::ApiWrite::Verb;
+  switch (write.verb) {
+    case Verb::kCreate:
+      return CreateClaim(std::get<api::ResourceClaim>(write.object));
+    case Verb::kDelete:
+      return RemoveClaim(std::get<api::ResourceClaim>(write.object));
+    case Verb::kUpdate:
+    case Verb::kUpdateStatus:
+      break;
+  }
+  const bool status = write.verb == Verb::kUpdateStatus;
+  return std::visit([&](const auto& object) { return Update(object, status); }, write.object);
 }
 
 ApiAnswer ModelApi::Update(api::Object object, bool status) {

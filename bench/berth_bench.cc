@@ -93,7 +93,6 @@ void Preempt(cluster::Cluster& cluster, cluster::PodId pod,
 
 scheduler::AlgorithmOptions AlgorithmOptionsOf(const Options& o) {
   scheduler::AlgorithmOptions options;
-  options.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
   options.seed = static_cast<uint64_t>(o.seed);
   options.classes = o.classes == "on";
   return options;
@@ -119,7 +118,10 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
 
   std::unique_ptr<threads::WorkerPool> pool;
   if (o.threads > 1) pool = std::make_unique<threads::WorkerPool>(static_cast<size_t>(o.threads));
-  auto profiles = scheduler::ProfileSet::Make(config::Default(), cluster, pool.get());
+  const config::Behaviour behaviour;
+  config::KubeSchedulerConfiguration config = config::Default(behaviour);
+  config.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
+  auto profiles = scheduler::ProfileSet::Make(config, behaviour, cluster, pool.get());
   if (!profiles) return Fail(profiles.error());
   framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);
   scheduler::Algorithm algorithm(AlgorithmOptionsOf(o));

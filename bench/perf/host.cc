@@ -77,17 +77,18 @@ PerfHost::PerfHost()
     : loop_(api::Time::FromUnixNano(int64_t{1'735'689'600} * sim::kSecond)), api_(loop_) {}
 
 Result<std::unique_ptr<PerfHost>> PerfHost::Make(const config::KubeSchedulerConfiguration& config,
-                                                 const config::DraFeatures& features,
+                                                 const config::Behaviour& behaviour,
                                                  const scheduler::AlgorithmOptions& algorithm,
                                                  framework::Executor* executor) {
   std::unique_ptr<PerfHost> host(new PerfHost);
   scheduler::EngineOptions options;
   options.algorithm = algorithm;
+  options.behaviour = behaviour;
   auto engine = scheduler::Engine::Make(config, options, host->loop_.Time(), executor, host.get());
   if (!engine) return Fail(engine.error());
   host->engine_ = std::move(*engine);
   host->sink_ = std::make_unique<Sink>(*host->engine_);
-  if (features.taints) host->taints_ = std::make_unique<kube::TaintSink>(*host->sink_);
+  if (behaviour.dra.taint_rules) host->taints_ = std::make_unique<kube::TaintSink>(*host->sink_);
   host->api_.Subscribe([raw = host.get()](const sim::ApiChange& change) { raw->OnChange(change); });
   return host;
 }

@@ -47,7 +47,7 @@ class PerfHost : private scheduler::EngineObserver {
 
   // `executor` may be null and outlives the host.
   static Result<std::unique_ptr<PerfHost>> Make(const config::KubeSchedulerConfiguration& config,
-                                                const config::DraFeatures& features,
+                                                const config::Behaviour& behaviour,
                                                 const scheduler::AlgorithmOptions& algorithm,
                                                 framework::Executor* executor);
 

@@ -13,7 +13,6 @@
 #include "api/admission/defaults.h"
 #include "bench/perf/churn.h"
 #include "bench/perf/object_file.h"
-#include "config/dra_features.h"
 
 namespace berth::bench {
 namespace {
@@ -561,17 +560,16 @@ Result<PerfOutcome> RunWorkload(const PerfCase& test, const PerfWorkload& worklo
   PerfOutcome skipped;
   skipped.skipped = MissingGate(test, workload);
   if (!skipped.skipped.empty()) return skipped;
-  config::KubeSchedulerConfiguration config = config::Default();
+  const config::Behaviour behaviour(GatesOf(test, workload));
+  config::KubeSchedulerConfiguration config = config::Default(behaviour);
   if (!test.scheduler_config_path.empty()) {
     const auto text = read(test.scheduler_config_path);
     if (!text) return Fail(text.error());
-    auto loaded = config::Load(*text);
+    auto loaded = config::Load(*text, behaviour);
     if (!loaded) return Fail(loaded.error().In(test.scheduler_config_path));
     config = std::move(*loaded);
   }
-  const config::DraFeatures features = config::DraFeaturesOf(GatesOf(test, workload));
-  config::SetDraFeatures(features, config);
-  auto host = PerfHost::Make(config, features, options.algorithm, options.executor);
+  auto host = PerfHost::Make(config, behaviour, options.algorithm, options.executor);
   if (!host) return Fail(host.error());
   Runner runner(test, **host, read, options);
   for (size_t i = 0; i < ops->size(); ++i) {

@@ -329,8 +329,10 @@ std::string OpName(size_t index, const PerfOp& op) {
 std::string MissingGate(const PerfCase& test, const PerfWorkload& workload) {
   for (const auto* wanted : {&test.feature_gates, &workload.feature_gates}) {
     for (const auto& [name, value] : *wanted) {
-      if (value && config::FindFeature(name) == nullptr) {
-        return fmt::format("needs feature gate {}, which v1.34 does not have", name);
+      const config::Feature* feature = config::FindFeature(name);
+      if (value && (feature == nullptr || !feature->KnownIn(config::DefaultKubernetes()))) {
+        return fmt::format("needs feature gate {}, which v1.{} does not have", name,
+                           config::DefaultKubernetes());
       }
     }
   }
@@ -341,7 +343,7 @@ config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload)
   config::FeatureGates gates;
   for (const auto* wanted : {&test.feature_gates, &workload.feature_gates}) {
     for (const auto& [name, value] : *wanted) {
-      // Refused is what v1.34 has for good, or does not have at all.
+      // Refused is what this minor has for good, or does not have at all.
       static_cast<void>(gates.Set(fmt::format("{}={}", name, value)));
     }
   }

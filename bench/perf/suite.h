@@ -138,8 +138,8 @@ Result<std::vector<PerfOp>> Resolve(const PerfCase& test, const PerfWorkload& wo
 // "op 3 (createPods)"
 std::string OpName(size_t index, const PerfOp& op);
 
-// Why the workload cannot be run as its authors meant it: it wants a feature gate on that v1.34
-// does not know. Empty: it can.
+// Why the workload cannot be run as its authors meant it: it wants a feature
+// gate on that this minor does not know. Empty: it can.
 std::string MissingGate(const PerfCase& test, const PerfWorkload& workload);
 // The feature gates as the workload, and before it the test case, sets them.
 config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload);

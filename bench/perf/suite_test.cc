@@ -75,8 +75,8 @@ TEST(SuiteTest, GatesOfTheWorkloadWinOverThoseOfTheTestCase) {
   const auto cases = ParseSuite(kSuite);
   ASSERT_TRUE(cases);
   const PerfCase& test = cases->front();
-  EXPECT_TRUE(GatesOf(test, test.workloads[0]).Enabled("DRAPartitionableDevices"));
-  EXPECT_FALSE(GatesOf(test, test.workloads[1]).Enabled("DRAPartitionableDevices"));
+  EXPECT_TRUE(GatesOf(test, test.workloads[0]).Enabled(config::Gate::kDRAPartitionableDevices));
+  EXPECT_FALSE(GatesOf(test, test.workloads[1]).Enabled(config::Gate::kDRAPartitionableDevices));
 }
 
 TEST(SuiteTest, AGateOfAnotherVersionIsNamedIfItIsToBeOn) {

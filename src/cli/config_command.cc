@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/codec/yaml.h"
+#include "cli/behaviour_flags.h"
 #include "cli/plugins.h"
 #include "config/v1beta3.h"
 #include "files/read.h"
@@ -39,31 +40,34 @@ void Print(const config::KubeSchedulerConfiguration& config, const std::string& 
 }
 
 // Out-of-tree plugins check their arguments when they are made.
-Result<void> MakeOutOfTree(const config::Resolved& resolved, const Plugins& plugins) {
+Result<void> MakeOutOfTree(const config::Resolved& resolved, const config::Behaviour& behaviour,
+                           const Plugins& plugins) {
   if (plugins.extra.empty()) return {};
   cluster::Cluster cluster;
-  auto made =
-      berth::scheduler::ProfileSet::Make(resolved.effective, cluster, nullptr, 0, plugins.extra);
+  auto made = berth::scheduler::ProfileSet::Make(resolved.effective, behaviour, cluster, nullptr, 0,
+                                                 plugins.extra);
   if (!made) return Fail(made.error());
   return {};
 }
 
 // Loads the text and builds its profiles, as kube-scheduler does before it starts.
 Result<config::KubeSchedulerConfiguration> Check(const std::string& file, std::string_view text,
+                                                 const config::Behaviour& behaviour,
                                                  const Plugins& plugins) {
-  auto loaded = config::LoadAnyVersion(text);
+  auto loaded = config::LoadAnyVersion(text, behaviour);
   if (!loaded) return Fail(loaded.error());
   for (const std::string& warning : loaded->Warnings()) Warn(file, warning);
-  config::ResolveOptions options = plugins.Resolve();
+  config::ResolveOptions options = plugins.Resolve(behaviour);
   options.read_file = [](const std::string& path) { return files::ReadFile(path); };
   auto resolved = config::Resolve(loaded->config, options);
   if (!resolved) return Fail(resolved.error());
-  if (auto made = MakeOutOfTree(*resolved, plugins); !made) return Fail(made.error());
+  if (auto made = MakeOutOfTree(*resolved, behaviour, plugins); !made) return Fail(made.error());
   return resolved->effective;
 }
 
-int Validate(const std::string& file, const std::string& text, const Plugins& plugins) {
-  auto checked = Check(file, text, plugins);
+int Validate(const std::string& file, const std::string& text, const config::Behaviour& behaviour,
+             const Plugins& plugins) {
+  auto checked = Check(file, text, behaviour, plugins);
   if (!checked) return Refuse(file, checked.error());
   fmt::print("{}: valid, {} profile{}, {} extender{}\n", file, checked->profiles.size(),
              checked->profiles.size() == 1 ? "" : "s", checked->extenders.size(),
@@ -72,19 +76,20 @@ int Validate(const std::string& file, const std::string& text, const Plugins& pl
 }
 
 int Default(const std::string& file, const std::string& text, const std::string& output,
-            const Plugins& plugins) {
+            const config::Behaviour& behaviour, const Plugins& plugins) {
   if (file.empty()) {
-    Print(config::Default(), output);
+    Print(config::Default(behaviour), output);
     return 0;
   }
-  auto checked = Check(file, text, plugins);
+  auto checked = Check(file, text, behaviour, plugins);
   if (!checked) return Refuse(file, checked.error());
   Print(*checked, output);
   return 0;
 }
 
-int Convert(const std::string& file, const std::string& text, const std::string& output) {
-  auto loaded = config::LoadAnyVersion(text);
+int Convert(const std::string& file, const std::string& text, const std::string& output,
+            const config::Behaviour& behaviour) {
+  auto loaded = config::LoadAnyVersion(text, behaviour);
   if (!loaded) return Refuse(file, loaded.error());
   for (const std::string& change : loaded->changes) Warn(file, change);
   Print(loaded->config, output);
@@ -107,6 +112,8 @@ int Config(const std::vector<std::string>& args) {
   flags.AddList("plugin-path", "FILE|DIR",
                 "shared objects with plugins that the file may enable; may be repeated",
                 &plugin_paths);
+  BehaviourFlags behaviour_flags;
+  behaviour_flags.Add(flags);
   flags.AddSwitch("h,help", "print this help", &help);
   std::vector<std::string> rest;
   if (auto ok = flags.Parse(args, &rest); !ok) return UsageError(flags, ok.error().Message());
@@ -128,10 +135,13 @@ int Config(const std::vector<std::string>& args) {
     if (!read) return Refuse(file, read.error());
     text = std::move(*read);
   }
+  const auto behaviour = behaviour_flags.Make("berth config");
+  if (!behaviour) return UsageError(flags, behaviour.error().Message());
   const auto plugins = LoadPlugins(plugin_paths, "berth config");
   if (!plugins) return Refuse("--plugin-path", plugins.error());
-  if (verb == "validate") return Validate(file, text, *plugins);
-  return verb == "default" ? Default(file, text, output, *plugins) : Convert(file, text, output);
+  if (verb == "validate") return Validate(file, text, *behaviour, *plugins);
+  return verb == "default" ? Default(file, text, output, *behaviour, *plugins)
+                           : Convert(file, text, output, *behaviour);
 }
 
 }  // namespace berth::cli

@@ -95,7 +95,7 @@ TEST_F(ConfigCommandTest, ConvertedFilesAreValid) {
 TEST_F(ConfigCommandTest, OtherCommandsReadV1beta3WithTheSameWarning) {
   const std::string path = Write("v1beta3", "parallelism: 5\n");
   testing::internal::CaptureStderr();
-  const auto config = ReadConfig(path, "berth simulate");
+  const auto config = ReadConfig(path, {}, "berth simulate");
   err_ = testing::internal::GetCapturedStderr();
   ASSERT_TRUE(config) << config.error().Message();
   EXPECT_EQ(config->parallelism, 5);
@@ -104,7 +104,7 @@ TEST_F(ConfigCommandTest, OtherCommandsReadV1beta3WithTheSameWarning) {
 
 TEST_F(ConfigCommandTest, OtherCommandsNameTheFileOfAMistake) {
   const std::string path = Write("v1beta3", "foo: 1\n");
-  const auto config = ReadConfig(path, "berth simulate");
+  const auto config = ReadConfig(path, {}, "berth simulate");
   ASSERT_FALSE(config);
   EXPECT_EQ(config.error().Message(), path + ": strict decoding error: unknown field \"foo\"");
 }

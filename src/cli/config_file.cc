@@ -11,11 +11,12 @@
 namespace berth::cli {
 
 Result<config::KubeSchedulerConfiguration> ReadConfig(const std::string& path,
+                                                      const config::Behaviour& behaviour,
                                                       std::string_view program) {
-  if (path.empty()) return config::Default();
+  if (path.empty()) return config::Default(behaviour);
   const auto text = files::ReadFile(path);
   if (!text) return Fail(text.error());
-  auto loaded = config::LoadAnyVersion(*text);
+  auto loaded = config::LoadAnyVersion(*text, behaviour);
   if (!loaded) return Fail(loaded.error().In(path));
   for (const std::string& warning : loaded->Warnings()) {
     fmt::print(stderr, "{}: {}: warning: {}\n", program, path, warning);

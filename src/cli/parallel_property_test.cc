@@ -145,7 +145,7 @@ std::vector<std::string> Decide(uint64_t seed, framework::Executor* executor, si
   sim::World world;
   RandomWorld(seed).Fill(world, 16500, 6000, 100, templates);
   auto profiles =
-      scheduler::ProfileSet::Make(config::Default(), world.GetCluster(), executor, seed);
+      scheduler::ProfileSet::Make(config::Default(), {}, world.GetCluster(), executor, seed);
   EXPECT_TRUE(profiles.has_value());
   sim::PlacementOptions options;
   options.algorithm.seed = seed;

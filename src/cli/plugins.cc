@@ -72,8 +72,9 @@ void PluginReports::LookForHanging(Clock::time_point now) {
   }
 }
 
-config::ResolveOptions Plugins::Resolve() const {
+config::ResolveOptions Plugins::Resolve(const config::Behaviour& behaviour) const {
   config::ResolveOptions options;
+  options.behaviour = behaviour;
   options.out_of_tree = berth::scheduler::OutOfTree(extra);
   return options;
 }

@@ -63,7 +63,7 @@ struct Plugins {
   std::vector<berth::scheduler::ExtraPlugin> extra;
 
   // With what Resolve must know of them.
-  config::ResolveOptions Resolve() const;
+  config::ResolveOptions Resolve(const config::Behaviour& behaviour = {}) const;
 };
 
 // For a command: faults go to standard error behind its name.

@@ -101,13 +101,13 @@ TEST(PluginsTest, WhatIfsAreWorkedOutWithWhatWasLoaded) {
   request.manifests +=
       "---\napiVersion: v1\nkind: Pod\nmetadata: {name: reader, labels: {quiet: \"true\"}}\n"
       "spec: {containers: [{name: c, image: i}]}\n";
-  const auto answer = AnswerWhatIf({}, resolved->effective, request, plugins->extra);
+  const auto answer = AnswerWhatIf({}, resolved->effective, {}, request, plugins->extra);
   ASSERT_TRUE(answer.has_value()) << answer.error().Message();
   ASSERT_EQ(answer->placements.size(), 1u);
   EXPECT_EQ(answer->placements[0].node, "library") << answer->placements[0].message;
   EXPECT_EQ(answer->placements[0].feasible, 2);
 
-  const auto refused = AnswerWhatIf({}, resolved->effective, request);
+  const auto refused = AnswerWhatIf({}, resolved->effective, {}, request);
   ASSERT_FALSE(refused.has_value()) << "nothing was loaded";
   EXPECT_THAT(refused.error().Message(), HasSubstr("QuietNodes"));
 }

@@ -13,6 +13,7 @@
 
 #include "api/codec/json.h"
 #include "api/codec/yaml_writer.h"
+#include "cli/behaviour_flags.h"
 #include "cli/config_file.h"
 #include "cli/input.h"
 #include "cli/plugins.h"
@@ -74,6 +75,7 @@ struct Options {
   bool adaptive_sampling = false;
   bool demo = false;
   bool help = false;
+  BehaviourFlags behaviour;
 };
 
 Result<void> ParseSeed(const std::string& text, std::optional<int64_t>* out) {
@@ -103,6 +105,7 @@ term::Flags MakeFlags(Options* o) {
   flags.AddList("f,filename", "FILE|DIR|-", "manifests to read; may be repeated", &o->files);
   flags.AddText("config", "FILE",
                 "KubeSchedulerConfiguration (v1): profiles, plugins, weights, args", &o->config);
+  o->behaviour.Add(flags);
   flags.AddList("plugin-path", "FILE|DIR",
                 "shared objects with plugins that the configuration may enable; may be repeated",
                 &o->plugin_paths);
@@ -173,8 +176,9 @@ Result<void> CheckMode(const Options& o) {
   return {};
 }
 
-int SimulateScenario(const Options& o) {
+int SimulateScenario(const Options& o, const config::Behaviour& behaviour) {
   ScenarioCommand command;
+  command.behaviour = behaviour;
   command.scenario = o.scenario;
   command.files = o.files;
   command.config = o.config;
@@ -206,30 +210,30 @@ int Simulate(const std::vector<std::string>& args) {
   if (!rest.empty())
     return Complain(Error("unexpected argument " + rest.front() + "; give manifests with -f"));
   if (auto ok = CheckMode(options); !ok) return Complain(ok.error());
-  if (!options.scenario.empty()) return SimulateScenario(options);
+  const auto behaviour = options.behaviour.Make("berth simulate");
+  if (!behaviour) return Complain(behaviour.error());
+  if (!options.scenario.empty()) return SimulateScenario(options, *behaviour);
   if (options.files.empty() && !options.demo) {
     return Complain(Error("nothing to read; give manifests with -f, or --demo for an example"));
   }
 
   const auto seed = static_cast<uint64_t>(options.seed.value_or(0));
-  const auto config = ReadConfig(options.config, "berth simulate");
+  const auto config = ReadConfig(options.config, *behaviour, "berth simulate");
   if (!config) return Complain(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth simulate");
   if (!plugins) return Complain(plugins.error());
-  sim::World world;
+  sim::World world(*behaviour);
   if (auto ok = LoadWorld(options, &world); !ok) return Complain(ok.error());
   WarnAboutInput(world);
 
   std::unique_ptr<threads::WorkerPool> pool;
   if (options.threads > 1)
     pool = std::make_unique<threads::WorkerPool>(static_cast<size_t>(options.threads));
-  auto profiles =
-      scheduler::ProfileSet::Make(*config, world.GetCluster(), pool.get(), seed, plugins->extra);
+  auto profiles = scheduler::ProfileSet::Make(*config, *behaviour, world.GetCluster(), pool.get(),
+                                              seed, plugins->extra);
   if (!profiles) return Complain(profiles.error());
 
   sim::PlacementOptions placement_options;
-  placement_options.algorithm.percentage_of_nodes_to_score =
-      config->percentage_of_nodes_to_score.value_or(0);
   placement_options.algorithm.adaptive_sampling = options.adaptive_sampling;
   placement_options.algorithm.seed = seed;
   placement_options.keep_scores = options.output != "table";

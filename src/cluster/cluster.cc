@@ -108,6 +108,11 @@ NodeIndex Cluster::SetNode(const api::Node& node) {
   topology_changed |= taint_set_[n] != taints_before;
   if (topology_changed) topology_.NodesChanged();
   record.images = images_.AddNode(n, node.status.images, strings_);
+  record.declared_features.clear();
+  for (const std::string& feature : node.status.declared_features) {
+    record.declared_features.push_back(strings_.Intern(feature));
+  }
+  std::sort(record.declared_features.begin(), record.declared_features.end());
   return n;
 }
 

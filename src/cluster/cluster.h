@@ -53,6 +53,7 @@ struct NodeRecord {
   bool exists = false;  // false: ghost or free row
   NodeLabels labels;
   std::vector<StringId> images;
+  std::vector<StringId> declared_features;  // sorted
   // Allocatable amounts of every scalar resource, also those without a column.
   std::vector<std::pair<ResourceId, int64_t>> scalar_allocatable;
   // In order of arrival; a removal puts the last pod in the removed one's place.
@@ -123,6 +124,8 @@ class Cluster {
   ObjectStore& MutableObjects() { return *objects_; }
 
   // --- Pods
+  // How requests are counted. REQUIRES: there are no pods yet.
+  void SetRequestRules(const api::RequestRules& rules) { request_rules_ = rules; }
   // Takes note of a pod. It is pending, unless spec.nodeName is set: then it is placed on that
   // node.
   PodId AddPod(const api::Pod& pod);
@@ -179,7 +182,7 @@ class Cluster {
   void ClearNode(NodeIndex n);
   bool FreeRowIfUnused(NodeIndex n);  // true: it was freed
   const PodShape* ShapeOf(const api::Pod& pod) {
-    return shapes_.Acquire(pod, strings_, resource_names_);
+    return shapes_.Acquire(pod, request_rules_, strings_, resource_names_);
   }
   // `shape` is that of `from`, acquired for `pod`.
   void FillPod(Pod& pod, const api::Pod& from, const PodShape* shape);
@@ -224,6 +227,7 @@ class Cluster {
   std::unique_ptr<ObjectStore> objects_;
 
   ShapeTable shapes_;
+  api::RequestRules request_rules_;
   std::deque<Pod> pods_;  // a deque: references stay valid while pods are added
   std::vector<PodId> free_pods_;
   ByString<PodId> pod_of_uid_;

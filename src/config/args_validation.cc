@@ -9,10 +9,11 @@
 namespace berth::config {
 namespace {
 
-void Check(std::string_view, const std::monostate&, FieldErrors&) {}
-void Check(std::string_view, const NodeResourcesFitArgs&, FieldErrors&) {}
+void Check(std::string_view, const std::monostate&, const Behaviour&, FieldErrors&) {}
+void Check(std::string_view, const NodeResourcesFitArgs&, const Behaviour&, FieldErrors&) {}
 
-void Check(std::string_view path, const DefaultPreemptionArgs& args, FieldErrors& errors) {
+void Check(std::string_view path, const DefaultPreemptionArgs& args, const Behaviour&,
+           FieldErrors& errors) {
   const int32_t percentage = args.min_candidate_nodes_percentage;
   const int32_t absolute = args.min_candidate_nodes_absolute;
   const std::string percentage_path = Child(path, "minCandidateNodesPercentage");
@@ -31,14 +32,29 @@ void Check(std::string_view path, const DefaultPreemptionArgs& args, FieldErrors
   }
 }
 
-void Check(std::string_view path, const DynamicResourcesArgs& args, FieldErrors& errors) {
-  if (args.filter_timeout && args.filter_timeout->ns < 0) {
+void Check(std::string_view path, const DynamicResourcesArgs& args, const Behaviour& behaviour,
+           FieldErrors& errors) {
+  if (args.filter_timeout && !behaviour.dra_filter_timeout) {
+    errors.push_back(Child(path, "filterTimeout") +
+                     ": Forbidden: DRASchedulingFilterTimeout feature gate is disabled");
+  } else if (args.filter_timeout && args.filter_timeout->ns < 0) {
     errors.push_back(api::InvalidString(Child(path, "filterTimeout"), args.filter_timeout->Format(),
                                         "must be zero or positive"));
   }
+  if (!args.binding_timeout) return;
+  if (!behaviour.binding_timeout_allowed) {
+    errors.push_back(Child(path, "bindingTimeout") +
+                     ": Forbidden: DRADeviceBindingConditions or DRAResourceClaimDeviceStatus "
+                     "feature gate is disabled");
+  } else if (args.binding_timeout->ns < 1'000'000'000) {
+    errors.push_back(api::InvalidString(Child(path, "bindingTimeout"),
+                                        args.binding_timeout->Format(),
+                                        "must be at least 1 second"));
+  }
 }
 
-void Check(std::string_view path, const InterPodAffinityArgs& args, FieldErrors& errors) {
+void Check(std::string_view path, const InterPodAffinityArgs& args, const Behaviour&,
+           FieldErrors& errors) {
   if (args.hard_pod_affinity_weight < 0 || args.hard_pod_affinity_weight > 100) {
     errors.push_back(Invalid(Child(path, "hardPodAffinityWeight"), args.hard_pod_affinity_weight,
                              "not in valid range [0, 100]"));
@@ -51,7 +67,8 @@ void CheckTerm(const api::NodeSelectorTerm& term, const std::string& path, Field
   errors.insert(errors.end(), parsed.Errors().begin(), parsed.Errors().end());
 }
 
-void Check(std::string_view path, const NodeAffinityArgs& args, FieldErrors& errors) {
+void Check(std::string_view path, const NodeAffinityArgs& args, const Behaviour&,
+           FieldErrors& errors) {
   if (!args.added_affinity) return;
   const std::string affinity = Child(path, "addedAffinity");
   if (const auto& required =
@@ -69,7 +86,7 @@ void Check(std::string_view path, const NodeAffinityArgs& args, FieldErrors& err
   }
 }
 
-void Check(std::string_view path, const NodeResourcesBalancedAllocationArgs& args,
+void Check(std::string_view path, const NodeResourcesBalancedAllocationArgs& args, const Behaviour&,
            FieldErrors& errors) {
   std::set<std::string_view> seen;
   for (size_t i = 0; i < args.resources.size(); ++i) {
@@ -101,7 +118,8 @@ void CheckWhenUnsatisfiable(const std::string& path, const std::string& action,
   }
 }
 
-void Check(std::string_view path, const PodTopologySpreadArgs& args, FieldErrors& errors) {
+void Check(std::string_view path, const PodTopologySpreadArgs& args, const Behaviour&,
+           FieldErrors& errors) {
   const std::string& type = args.defaulting_type;
   const std::string type_path = Child(path, "defaultingType");
   if (type != "System" && type != "List") {
@@ -132,12 +150,17 @@ void Check(std::string_view path, const PodTopologySpreadArgs& args, FieldErrors
   }
 }
 
-void Check(std::string_view path, const VolumeBindingArgs& args, FieldErrors& errors) {
+void Check(std::string_view path, const VolumeBindingArgs& args, const Behaviour& behaviour,
+           FieldErrors& errors) {
   if (args.bind_timeout_seconds < 0) {
     errors.push_back(Invalid(Child(path, "bindTimeoutSeconds"), args.bind_timeout_seconds,
                              "invalid BindTimeoutSeconds, should not be a negative value"));
   }
   if (!args.shape) return;
+  if (behaviour.storage_capacity_scoring) {
+    ValidateShape(*args.shape, Child(path, "shape"), errors);
+    return;
+  }
   std::vector<std::string> points;
   for (const UtilizationShapePoint& point : *args.shape) {
     points.push_back(
@@ -148,7 +171,22 @@ void Check(std::string_view path, const VolumeBindingArgs& args, FieldErrors& er
                            "StorageCapacityScoring"));
 }
 
-void CheckStrategy(const ScoringStrategy& strategy, FieldErrors& errors) {
+void CheckRatio(const ScoringStrategy& strategy, FieldErrors& errors) {
+  const std::string path = "scoringStrategy.requestedToCapacityRatio";
+  const auto& ratio = strategy.requested_to_capacity_ratio;
+  if (strategy.type != "RequestedToCapacityRatio") {
+    if (ratio) {
+      errors.push_back(path + ": Forbidden: must be nil when type is not RequestedToCapacityRatio");
+    }
+  } else if (!ratio) {
+    errors.push_back(Required(path, "must be specified when type is RequestedToCapacityRatio"));
+  } else {
+    ValidateShape(ratio->shape, path + ".shape", errors);
+  }
+}
+
+void CheckStrategy(const ScoringStrategy& strategy, const Behaviour& behaviour,
+                   FieldErrors& errors) {
   if (strategy.type != "LeastAllocated" && strategy.type != "MostAllocated" &&
       strategy.type != "RequestedToCapacityRatio") {
     errors.push_back(
@@ -162,7 +200,9 @@ void CheckStrategy(const ScoringStrategy& strategy, FieldErrors& errors) {
         Invalid(Child(Item("scoringStrategy.resources", i), "weight"), resource.weight,
                 fmt::format("resource weight of {} not in valid range (0, 100]", resource.name)));
   }
-  if (strategy.requested_to_capacity_ratio) {
+  if (behaviour.strict_scoring_strategy) {
+    CheckRatio(strategy, errors);
+  } else if (strategy.requested_to_capacity_ratio) {
     ValidateShape(strategy.requested_to_capacity_ratio->shape, "scoringStrategy.shape", errors);
   } else if (strategy.type == "RequestedToCapacityRatio" && errors.empty()) {
     errors.push_back(Required("scoringStrategy.requestedToCapacityRatio",
@@ -196,11 +236,13 @@ void ValidateShape(const std::vector<UtilizationShapePoint>& shape, const std::s
   }
 }
 
-void ValidateArgs(std::string_view path, const PluginArgs& args, FieldErrors& errors) {
-  std::visit([&](const auto& value) { Check(path, value, errors); }, args);
+void ValidateArgs(std::string_view path, const PluginArgs& args, const Behaviour& behaviour,
+                  FieldErrors& errors) {
+  std::visit([&](const auto& value) { Check(path, value, behaviour, errors); }, args);
 }
 
-void ValidateNodeResourcesFitArgs(const NodeResourcesFitArgs& args, FieldErrors& errors) {
+void ValidateNodeResourcesFitArgs(const NodeResourcesFitArgs& args, const Behaviour& behaviour,
+                                  FieldErrors& errors) {
   for (size_t i = 0; i < args.ignored_resources.size(); ++i) {
     CheckLabelName(Item("ignoredResources", i), args.ignored_resources[i], errors);
   }
@@ -212,7 +254,11 @@ void ValidateNodeResourcesFitArgs(const NodeResourcesFitArgs& args, FieldErrors&
     }
     CheckLabelName(path, group, errors);
   }
-  if (args.scoring_strategy) CheckStrategy(*args.scoring_strategy, errors);
+  if (args.scoring_strategy) {
+    CheckStrategy(*args.scoring_strategy, behaviour, errors);
+  } else if (behaviour.strict_scoring_strategy) {
+    errors.push_back(Required("scoringStrategy", "ScoringStrategy field is required"));
+  }
 }
 
 }  // namespace berth::config

@@ -4,7 +4,9 @@
 //   Resolve() expands MultiPoint and answers what kube-scheduler would build, or the error it would
 //   exit with; ToYaml() is what --write-config-to writes.
 //
-// Error texts are kube-scheduler's.
+// Error messages are kube-scheduler's. What depends on the Kubernetes minor and
+// on feature gates comes from the Behaviour; all steps must be given the same
+// one.
 #pragma once
 
 #include <array>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "config/behaviour.h"
 #include "config/default_plugins.h"
 #include "config/plugin_args.h"
 #include "config/types.h"
@@ -26,17 +29,17 @@ inline constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1"
 inline constexpr std::string_view kKind = "KubeSchedulerConfiguration";
 
 // Decodes, fills in defaults, validates.
-Result<KubeSchedulerConfiguration> Load(std::string_view text);
+Result<KubeSchedulerConfiguration> Load(std::string_view text, const Behaviour& behaviour = {});
 
-// The two halves of Load(). `api_version` (may be null) receives the version of the text, which
-// validation names.
-Result<KubeSchedulerConfiguration> Decode(std::string_view text,
+// The two halves of Load(). `api_version` (may be null) receives the version of
+// the text, which validation names.
+Result<KubeSchedulerConfiguration> Decode(std::string_view text, const Behaviour& behaviour = {},
                                           std::string* api_version = nullptr);
-Result<void> Validate(const KubeSchedulerConfiguration& config,
+Result<void> Validate(const KubeSchedulerConfiguration& config, const Behaviour& behaviour = {},
                       std::string_view api_version = kApiVersion);
 
 // What kube-scheduler runs with when it is given no configuration.
-KubeSchedulerConfiguration Default();
+KubeSchedulerConfiguration Default(const Behaviour& behaviour = {});
 
 std::string ToJson(const KubeSchedulerConfiguration& config);
 std::string ToYaml(const KubeSchedulerConfiguration& config);
@@ -52,7 +55,7 @@ struct EnabledPlugin {
 // A profile as the framework runs it.
 struct ResolvedProfile {
   std::string scheduler_name;
-  std::optional<int32_t> percentage_of_nodes_to_score;  // absent: the configuration's
+  int32_t percentage_of_nodes_to_score = 0;  // the profile's or the configuration's; 0: adaptive
   std::array<std::vector<EnabledPlugin>, kExtensionPointCount> points;  // in the order they run
   std::vector<PluginConfig> plugin_config;  // of the plugins in use, sorted by name
 
@@ -74,6 +77,7 @@ struct ResolveOptions {
   // Reads certificate files of extenders; its error is reported as it is. Absent: files are not
   // looked at.
   std::function<Result<std::string>(const std::string& path)> read_file;
+  Behaviour behaviour = {};
 };
 
 struct Resolved {
@@ -82,8 +86,7 @@ struct Resolved {
   KubeSchedulerConfiguration effective;   // what --write-config-to writes
 };
 
-// What kube-scheduler builds from a valid configuration, or why it cannot. Certificate files of
-// extenders are read only through ResolveOptions::read_file.
+// What kube-scheduler builds from a valid configuration, or why it cannot.
 Result<Resolved> Resolve(const KubeSchedulerConfiguration& config,
                          const ResolveOptions& options = {});
 

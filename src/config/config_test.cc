@@ -137,7 +137,7 @@ TEST(ConfigDefaults, MergeMultiPoint) {
   Plugins custom;
   custom.multi_point.enabled = {{"Foo", 3}, {"NodeName", 7}};
   custom.multi_point.disabled = {{"NodePorts", 0}};
-  const Plugins plugins = MergePlugins(DefaultPlugins(), custom);
+  const Plugins plugins = MergePlugins(DefaultPlugins({}), custom);
   ASSERT_EQ(plugins.multi_point.enabled.size(), 19U);
   EXPECT_EQ(plugins.multi_point.enabled[3], (Plugin{"NodeName", 7})) << "keeps its place";
   EXPECT_EQ(plugins.multi_point.enabled.back(), (Plugin{"Foo", 3}));

@@ -71,6 +71,7 @@ Result<GroupVersionKind> ParseApiVersion(const std::string& api_version) {
 struct Versions {
   bool v1beta3 = false;
   bool met_v1beta3 = false;
+  std::vector<TypeField> unknown = {};  // fields that this kube-scheduler does not have
 
   bool Knows(std::string_view version) {
     if (version == kOldVersion && v1beta3) met_v1beta3 = true;
@@ -181,11 +182,27 @@ constexpr std::array<TypeField, 2> kNotInV1beta3Fields = {{
 }};
 constexpr std::span<const TypeField> kNotInV1beta3 = kNotInV1beta3Fields;
 
+// Fields that came with a later minor.
+std::vector<TypeField> LaterFields(const Behaviour& behaviour) {
+  std::vector<TypeField> fields;
+  if (!behaviour.binding_timeout_arg) fields.push_back({"DynamicResourcesArgs", "bindingTimeout"});
+  if (!behaviour.placement_points) {
+    fields.push_back({"Plugins", "placementGenerate"});
+    fields.push_back({"Plugins", "placementScore"});
+  }
+  if (!behaviour.pod_group_post_filter_point) fields.push_back({"Plugins", "podGroupPostFilter"});
+  return fields;
+}
+
 // Decodes the document into `out`; the strict errors, or why it cannot be decoded at all.
 Result<std::vector<std::string>> DecodeInto(const Document& document, const JsonTree& tree,
-                                            const api::TypeInfo& type, void* out) {
-  StrictDecoder decoder(document.gvk.version == kOldVersion ? kNotInV1beta3
-                                                            : std::span<const TypeField>());
+                                            const Versions& versions, const api::TypeInfo& type,
+                                            void* out) {
+  std::vector<TypeField> unknown = versions.unknown;
+  if (document.gvk.version == kOldVersion) {
+    unknown.insert(unknown.end(), kNotInV1beta3.begin(), kNotInV1beta3.end());
+  }
+  StrictDecoder decoder(unknown);
   decoder.Decode(tree, type, out);
   if (!decoder.Failure().empty()) return Fail(decoder.Failure());
   std::vector<std::string> errors;
@@ -227,10 +244,12 @@ std::optional<ArgsError> DecodeArgs(PluginConfig& entry, Versions& versions) {
   PluginArgs other_args = NewArgsOf(PluginOfArgsKind(document->gvk.kind).value_or(""));
   Result<std::vector<std::string>> errors =
       document->gvk.version == kInternalVersion ? DecodeInternal(*tree)
-      : same_kind ? DecodeInto(*document, *tree, ArgsType(entry.args), ArgsData(entry.args))
+      : same_kind
+          ? DecodeInto(*document, *tree, versions, ArgsType(entry.args), ArgsData(entry.args))
       : document->gvk.kind == kKind
-          ? DecodeInto(*document, *tree, KubeSchedulerConfiguration::Type(), &other_config)
-          : DecodeInto(*document, *tree, ArgsType(other_args), ArgsData(other_args));
+          ? DecodeInto(*document, *tree, versions, KubeSchedulerConfiguration::Type(),
+                       &other_config)
+          : DecodeInto(*document, *tree, versions, ArgsType(other_args), ArgsData(other_args));
   if (!errors) return ArgsError{false, prefix + errors.error().Message()};
   if (!same_kind) {
     return ArgsError{false,
@@ -292,7 +311,9 @@ Given WhatIsGiven(const JsonTree& tree) {
   return given;
 }
 
-Result<AnyVersion> DecodeVersions(std::string_view text, Versions versions) {
+Result<AnyVersion> DecodeVersions(std::string_view text, Versions versions,
+                                  const Behaviour& behaviour) {
+  versions.unknown = LaterFields(behaviour);
   const auto document = ReadDocument(text, nullptr);
   if (!document) return Fail(document.error());
   const GroupVersionKind& gvk = document->gvk;
@@ -305,10 +326,11 @@ Result<AnyVersion> DecodeVersions(std::string_view text, Versions versions) {
 
   AnyVersion out;
   PluginArgs args = NewArgsOf(PluginOfArgsKind(gvk.kind).value_or(""));
-  auto errors = internal ? DecodeInternal(*tree)
-                : is_config
-                    ? DecodeInto(*document, *tree, KubeSchedulerConfiguration::Type(), &out.config)
-                    : DecodeInto(*document, *tree, ArgsType(args), ArgsData(args));
+  auto errors =
+      internal ? DecodeInternal(*tree)
+      : is_config
+          ? DecodeInto(*document, *tree, versions, KubeSchedulerConfiguration::Type(), &out.config)
+          : DecodeInto(*document, *tree, versions, ArgsType(args), ArgsData(args));
   if (!errors) return Fail(errors.error());
   if (auto nested = DecodeNested(out.config, versions, *errors); !nested) {
     return Fail(nested.error());
@@ -326,13 +348,13 @@ Result<AnyVersion> DecodeVersions(std::string_view text, Versions versions) {
   }
   if (old) ConvertV1beta3(out.config, out.changes);
   MinifyRawArgs(out.config);
-  SetDefaults(out.config, WhatIsGiven(*tree));
+  SetDefaults(out.config, WhatIsGiven(*tree), behaviour);
   return out;
 }
 
-Result<AnyVersion> Validated(Result<AnyVersion> decoded) {
+Result<AnyVersion> Validated(Result<AnyVersion> decoded, const Behaviour& behaviour) {
   if (!decoded) return decoded;
-  if (auto valid = Validate(decoded->config, decoded->api_version); !valid) {
+  if (auto valid = Validate(decoded->config, behaviour, decoded->api_version); !valid) {
     return Fail(valid.error());
   }
   return decoded;
@@ -340,25 +362,26 @@ Result<AnyVersion> Validated(Result<AnyVersion> decoded) {
 
 }  // namespace
 
-Result<KubeSchedulerConfiguration> Decode(std::string_view text, std::string* api_version) {
-  auto decoded = DecodeVersions(text, {});
+Result<KubeSchedulerConfiguration> Decode(std::string_view text, const Behaviour& behaviour,
+                                          std::string* api_version) {
+  auto decoded = DecodeVersions(text, {}, behaviour);
   if (!decoded) return Fail(std::move(decoded.error()));
   if (api_version != nullptr) *api_version = std::move(decoded->api_version);
   return std::move(decoded->config);
 }
 
-Result<KubeSchedulerConfiguration> Load(std::string_view text) {
-  auto loaded = Validated(DecodeVersions(text, {}));
+Result<KubeSchedulerConfiguration> Load(std::string_view text, const Behaviour& behaviour) {
+  auto loaded = Validated(DecodeVersions(text, {}, behaviour), behaviour);
   if (!loaded) return Fail(std::move(loaded.error()));
   return std::move(loaded->config);
 }
 
-Result<AnyVersion> DecodeAnyVersion(std::string_view text) {
-  return DecodeVersions(text, {.v1beta3 = true});
+Result<AnyVersion> DecodeAnyVersion(std::string_view text, const Behaviour& behaviour) {
+  return DecodeVersions(text, {.v1beta3 = true}, behaviour);
 }
 
-Result<AnyVersion> LoadAnyVersion(std::string_view text) {
-  return Validated(DecodeAnyVersion(text));
+Result<AnyVersion> LoadAnyVersion(std::string_view text, const Behaviour& behaviour) {
+  return Validated(DecodeAnyVersion(text, behaviour), behaviour);
 }
 
 }  // namespace berth::config

@@ -1,5 +1,6 @@
 #include "config/default_plugins.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -40,12 +41,17 @@ constexpr uint16_t kBind = Bit(ExtensionPoint::kBind);
 constexpr uint16_t kPreEnqueue = Bit(ExtensionPoint::kPreEnqueue);
 constexpr uint16_t kQueueSort = Bit(ExtensionPoint::kQueueSort);
 
+constexpr std::string_view kDynamicResources = "DynamicResources";
+constexpr std::string_view kNodeName = "NodeName";
+constexpr std::string_view kNodeUnschedulable = "NodeUnschedulable";
+constexpr std::string_view kTaintToleration = "TaintToleration";
+
 constexpr std::array kInTree = {
     InTreePlugin{"SchedulingGates", 0, kPreEnqueue},
     InTreePlugin{"PrioritySort", 0, kQueueSort},
-    InTreePlugin{"NodeUnschedulable", 0, kFilter},
-    InTreePlugin{"NodeName", 0, kFilter},
-    InTreePlugin{"TaintToleration", 3, kFilter | kPreScore | kScore},
+    InTreePlugin{kNodeUnschedulable, 0, kFilter},
+    InTreePlugin{kNodeName, 0, kFilter},
+    InTreePlugin{kTaintToleration, 3, kFilter | kPreScore | kScore},
     InTreePlugin{"NodeAffinity", 2, kPreFilter | kFilter | kPreScore | kScore},
     InTreePlugin{"NodePorts", 0, kPreFilter | kFilter},
     InTreePlugin{"NodeResourcesFit", 1, kPreFilter | kFilter | kPreScore | kScore},
@@ -56,13 +62,16 @@ constexpr std::array kInTree = {
     InTreePlugin{"VolumeZone", 0, kPreFilter | kFilter},
     InTreePlugin{"PodTopologySpread", 2, kPreFilter | kFilter | kPreScore | kScore},
     InTreePlugin{"InterPodAffinity", 2, kPreFilter | kFilter | kPreScore | kScore},
-    InTreePlugin{"DynamicResources", 0,
+    InTreePlugin{kDynamicResources, 0,
                  kPreEnqueue | kPreFilter | kFilter | kPostFilter | kReserve | kPreBind},
     InTreePlugin{"DefaultPreemption", 0, kPostFilter | kPreEnqueue},
     InTreePlugin{"NodeResourcesBalancedAllocation", 1, kPreScore | kScore},
     InTreePlugin{"ImageLocality", 1, kScore},
     InTreePlugin{"DefaultBinder", 0, kBind},
 };
+
+// With its gate, from 1.35 on.
+constexpr InTreePlugin kNodeDeclaredFeatures{"NodeDeclaredFeatures", 0, kPreFilter | kFilter};
 
 std::set<std::string, std::less<>> NamesOf(const std::vector<Plugin>& plugins) {
   std::set<std::string, std::less<>> names;
@@ -107,18 +116,39 @@ PluginSet& SetOf(Plugins& plugins, ExtensionPoint point) {
   return plugins.*kPoints[Index(point)].set;
 }
 
-std::span<const InTreePlugin> InTreePlugins() { return kInTree; }
-
-const InTreePlugin* FindInTreePlugin(std::string_view name) {
-  for (const InTreePlugin& plugin : kInTree) {
-    if (plugin.name == name) return &plugin;
+std::vector<InTreePlugin> InTreePlugins(const Behaviour& behaviour) {
+  std::vector<InTreePlugin> plugins(kInTree.begin(), kInTree.end());
+  const auto at = [&](std::string_view name) {
+    return std::find_if(plugins.begin(), plugins.end(),
+                        [&](const InTreePlugin& plugin) { return plugin.name == name; });
+  };
+  const auto devices = at(kDynamicResources);
+  // The plugin exists, and does nothing.
+  devices->inert = !behaviour.dynamic_resources;
+  if (behaviour.devices_score) {
+    devices->points |= kScore;
+    devices->default_weight = 2;
   }
-  return nullptr;
+  if (behaviour.cheap_filters_pre_filter) {
+    for (const std::string_view name : {kNodeName, kNodeUnschedulable, kTaintToleration}) {
+      at(name)->points |= kPreFilter;
+    }
+  }
+  if (behaviour.node_name_first) std::iter_swap(at(kNodeName), at(kNodeUnschedulable));
+  if (behaviour.node_declared_features) plugins.push_back(kNodeDeclaredFeatures);
+  return plugins;
 }
 
-Plugins DefaultPlugins() {
+bool IsInTreePlugin(std::string_view name) {
+  return name == kNodeDeclaredFeatures.name ||
+         std::any_of(kInTree.begin(), kInTree.end(),
+                     [&](const InTreePlugin& plugin) { return plugin.name == name; });
+}
+
+Plugins DefaultPlugins(const Behaviour& behaviour) {
   Plugins plugins;
-  for (const InTreePlugin& plugin : kInTree) {
+  for (const InTreePlugin& plugin : InTreePlugins(behaviour)) {
+    if (plugin.inert) continue;
     plugins.multi_point.enabled.push_back({std::string(plugin.name), plugin.default_weight});
   }
   return plugins;
@@ -130,6 +160,9 @@ Plugins MergePlugins(Plugins defaults, const Plugins& custom) {
     SetOf(defaults, point) = MergeSet(SetOf(defaults, point), SetOf(custom, point));
   }
   defaults.multi_point = MergeSet(defaults.multi_point, custom.multi_point);
+  defaults.placement_generate = custom.placement_generate;
+  defaults.placement_score = custom.placement_score;
+  defaults.pod_group_post_filter = custom.pod_group_post_filter;
   return defaults;
 }
 

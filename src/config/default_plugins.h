@@ -5,9 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
+#include <vector>
 
+#include "config/behaviour.h"
 #include "config/types.h"
 
 namespace berth::config {
@@ -40,18 +41,20 @@ struct InTreePlugin {
   std::string_view name;
   int32_t default_weight;  // in the default MultiPoint list; 0: none given
   uint16_t points;         // a bit per ExtensionPoint
+  bool inert = false;      // its gate is off: no default plugin, and never called
+                           // where it is named
 
   constexpr bool Implements(ExtensionPoint point) const {
     return (points >> Index(point) & 1) != 0;
   }
 };
 
-// All in-tree plugins, in the order of the default MultiPoint list.
-std::span<const InTreePlugin> InTreePlugins();
-// Null if there is no such plugin.
-const InTreePlugin* FindInTreePlugin(std::string_view name);
+// The in-tree plugins of this kube-scheduler.
+std::vector<InTreePlugin> InTreePlugins(const Behaviour& behaviour);
+// Whether `name` is that of an in-tree plugin, in any minor.
+bool IsInTreePlugin(std::string_view name);
 
-Plugins DefaultPlugins();
+Plugins DefaultPlugins(const Behaviour& behaviour);
 
 // The defaults with what a profile says on top, as v1's defaulting merges them.
 Plugins MergePlugins(Plugins defaults, const Plugins& custom);

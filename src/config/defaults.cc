@@ -46,16 +46,23 @@ std::set<std::string> EnabledNames(const Plugins& plugins) {
 }
 
 // Every enabled plugin that takes arguments gets an entry.
-void SetDefaults(KubeSchedulerProfile& profile) {
-  profile.plugins = MergePlugins(DefaultPlugins(), profile.plugins);
+void SetDefaults(KubeSchedulerProfile& profile, const Behaviour& behaviour) {
+  profile.plugins = MergePlugins(DefaultPlugins(behaviour), profile.plugins);
+  if (behaviour.placement_points) {
+    if (!profile.plugins.placement_generate) profile.plugins.placement_generate.emplace();
+    if (!profile.plugins.placement_score) profile.plugins.placement_score.emplace();
+  }
+  if (behaviour.pod_group_post_filter_point && !profile.plugins.pod_group_post_filter) {
+    profile.plugins.pod_group_post_filter.emplace();
+  }
   std::set<std::string> configured;
   for (PluginConfig& entry : profile.plugin_config) {
     configured.insert(entry.name);
-    SetArgsDefaults(entry.args);
+    SetArgsDefaults(entry.args, behaviour);
   }
   for (const std::string& name : EnabledNames(profile.plugins)) {
     if (configured.contains(name)) continue;
-    PluginArgs args = DefaultArgsOf(name);
+    PluginArgs args = DefaultArgsOf(name, behaviour);
     if (std::holds_alternative<std::monostate>(args)) continue;
     profile.plugin_config.push_back({name, {}, std::move(args)});
   }
@@ -63,12 +70,13 @@ void SetDefaults(KubeSchedulerProfile& profile) {
 
 }  // namespace
 
-void SetDefaults(KubeSchedulerConfiguration& config, const Given& given) {
+void SetDefaults(KubeSchedulerConfiguration& config, const Given& given,
+                 const Behaviour& behaviour) {
   if (config.profiles.empty()) config.profiles.emplace_back();
   if (config.profiles.size() == 1 && !given.first_scheduler_name) {
     config.profiles[0].scheduler_name = kDefaultSchedulerName;
   }
-  for (KubeSchedulerProfile& profile : config.profiles) SetDefaults(profile);
+  for (KubeSchedulerProfile& profile : config.profiles) SetDefaults(profile, behaviour);
   SetDefaults(config.leader_election);
   SetDefaults(config.client_connection);
   if (!config.percentage_of_nodes_to_score) config.percentage_of_nodes_to_score = 0;
@@ -77,9 +85,9 @@ void SetDefaults(KubeSchedulerConfiguration& config, const Given& given) {
   }
 }
 
-KubeSchedulerConfiguration Default() {
+KubeSchedulerConfiguration Default(const Behaviour& behaviour) {
   KubeSchedulerConfiguration config;
-  SetDefaults(config, {});
+  SetDefaults(config, {}, behaviour);
   return config;
 }
 

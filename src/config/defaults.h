@@ -1,6 +1,7 @@
 // Defaulting of a decoded configuration. Private to this room.
 #pragma once
 
+#include "config/behaviour.h"
 #include "config/types.h"
 
 namespace berth::config {
@@ -11,6 +12,7 @@ struct Given {
   bool first_scheduler_name = false;
 };
 
-void SetDefaults(KubeSchedulerConfiguration& config, const Given& given);
+void SetDefaults(KubeSchedulerConfiguration& config, const Given& given,
+                 const Behaviour& behaviour);
 
 }  // namespace berth::config

@@ -14,39 +14,44 @@ namespace {
 
 constexpr std::string_view kAllAlpha = "AllAlpha";
 constexpr std::string_view kAllBeta = "AllBeta";
+constexpr int kOldest = 34;
+constexpr int kNewest = 37;
+constexpr int kDefault = 34;
+// How many minors back a kube-scheduler can emulate.
+constexpr int kEmulationSpan = 3;
 
 constexpr GateOfBerth kGatesOfBerth[] = {
-    {"CSIMigrationPortworx", false},
-    {"ComponentFlagz", true},
-    {"ComponentStatusz", true},
-    {"CoordinatedLeaderElection", false},
-    {"DRAAdminAccess", true},
-    {"DRAConsumableCapacity", true},
-    {"DRADeviceBindingConditions", true},
-    {"DRADeviceTaints", true},
-    {"DRAExtendedResource", true},
-    {"DRAPartitionableDevices", true},
-    {"DRAPrioritizedList", true},
-    {"DRAResourceClaimDeviceStatus", true},
-    {"DRASchedulerFilterTimeout", true},
-    {"DynamicResourceAllocation", true},
-    {"InPlacePodVerticalScaling", true},
-    {"LoggingAlphaOptions", true},
-    {"LoggingBetaOptions", true},
-    {"MatchLabelKeysInPodTopologySpread", true},
-    {"NodeInclusionPolicyInPodTopologySpread", false},
-    {"NominatedNodeNameForExpectation", true},
-    {"PodLevelResources", true},
-    {"PodObservedGenerationTracking", true},
-    {"RemoteRequestHeaderUID", true},
-    {"SchedulerAsyncAPICalls", true},
-    {"SchedulerAsyncPreemption", true},
-    {"SchedulerPopFromBackoffQ", true},
-    {"SchedulerQueueingHints", false},
-    {"SidecarContainers", false},
-    {"StorageCapacityScoring", true},
-    {"VolumeAttributesClass", false},
-    {"WatchListClient", true},
+    {Gate::kCSIMigrationPortworx, false},
+    {Gate::kComponentFlagz, true},
+    {Gate::kComponentStatusz, true},
+    {Gate::kCoordinatedLeaderElection, false},
+    {Gate::kDRAAdminAccess, true},
+    {Gate::kDRAConsumableCapacity, true},
+    {Gate::kDRADeviceBindingConditions, true},
+    {Gate::kDRADeviceTaints, true},
+    {Gate::kDRAExtendedResource, true},
+    {Gate::kDRAPartitionableDevices, true},
+    {Gate::kDRAPrioritizedList, true},
+    {Gate::kDRAResourceClaimDeviceStatus, true},
+    {Gate::kDRASchedulerFilterTimeout, true},
+    {Gate::kDynamicResourceAllocation, true},
+    {Gate::kInPlacePodVerticalScaling, true},
+    {Gate::kLoggingAlphaOptions, true},
+    {Gate::kLoggingBetaOptions, true},
+    {Gate::kMatchLabelKeysInPodTopologySpread, true},
+    {Gate::kNodeInclusionPolicyInPodTopologySpread, false},
+    {Gate::kNominatedNodeNameForExpectation, true},
+    {Gate::kPodLevelResources, true},
+    {Gate::kPodObservedGenerationTracking, true},
+    {Gate::kRemoteRequestHeaderUID, true},
+    {Gate::kSchedulerAsyncAPICalls, true},
+    {Gate::kSchedulerAsyncPreemption, true},
+    {Gate::kSchedulerPopFromBackoffQ, true},
+    {Gate::kSchedulerQueueingHints, false},
+    {Gate::kSidecarContainers, false},
+    {Gate::kStorageCapacityScoring, true},
+    {Gate::kVolumeAttributesClass, false},
+    {Gate::kWatchListClient, true},
 };
 
 std::string_view Trim(std::string_view text) {
@@ -125,6 +130,10 @@ std::string Join(const std::vector<std::string>& errors) {
 
 }  // namespace
 
+int OldestKubernetes() { return kOldest; }
+int NewestKubernetes() { return kNewest; }
+int DefaultKubernetes() { return kDefault; }
+
 std::string_view StageName(FeatureStage stage) {
   switch (stage) {
     case FeatureStage::kNone:
@@ -151,10 +160,14 @@ FeatureSpec Feature::At(int minor) const {
   return found;
 }
 
+int FeatureGates::OldestEmulated() const { return minor_ - kEmulationSpan; }
+
 // Asked for by name, else by its stage, else the default.
-bool FeatureGates::ValueOf(std::string_view name, const FeatureSpec& spec) const {
-  if (const auto it = asked_.find(name); it != asked_.end()) return it->second;
-  if (name == kAllAlpha || name == kAllBeta) return spec.enabled;
+bool FeatureGates::ValueOf(const Feature& feature) const {
+  if (!feature.KnownIn(minor_)) return false;
+  const FeatureSpec spec = feature.At(emulated_);
+  if (const auto it = asked_.find(feature.name); it != asked_.end()) return it->second;
+  if (feature.name == kAllAlpha || feature.name == kAllBeta) return spec.enabled;
   const std::string_view group = spec.stage == FeatureStage::kAlpha  ? kAllAlpha
                                  : spec.stage == FeatureStage::kBeta ? kAllBeta
                                                                      : "";
@@ -162,10 +175,7 @@ bool FeatureGates::ValueOf(std::string_view name, const FeatureSpec& spec) const
   return spec.enabled;
 }
 
-bool FeatureGates::Enabled(std::string_view name) const {
-  const Feature* feature = FindFeature(name);
-  return feature != nullptr && ValueOf(name, feature->At(minor_));
-}
+bool FeatureGates::Enabled(Gate gate) const { return ValueOf(FeatureOf(gate)); }
 
 Result<void> FeatureGates::Set(std::string_view text, std::vector<std::string>* warnings) {
   auto parsed = Parse(text);
@@ -176,12 +186,12 @@ Result<void> FeatureGates::Set(std::string_view text, std::vector<std::string>* 
   std::vector<std::string> notes;
   for (const auto& [name, value] : wanted) {
     const Feature* feature = FindFeature(name);
-    if (feature == nullptr) {
+    if (feature == nullptr || !feature->KnownIn(minor_)) {
       errors.push_back("unrecognized feature gate: " + name);
       break;
     }
-    const FeatureSpec spec = feature->At(minor_);
-    std::string refusal = Refusal(name, value, spec, minor_);
+    const FeatureSpec spec = feature->At(emulated_);
+    std::string refusal = Refusal(name, value, spec, emulated_);
     if (!refusal.empty()) {
       errors.push_back(std::move(refusal));
     } else if (std::string warning = Warning(name, value, spec); !warning.empty()) {
@@ -197,9 +207,10 @@ Result<void> FeatureGates::Set(std::string_view text, std::vector<std::string>* 
 std::vector<FeatureGates::Value> FeatureGates::All() const {
   std::vector<Value> values;
   for (const Feature& feature : KnownFeatures()) {
-    const FeatureSpec spec = feature.At(minor_);
+    if (!feature.KnownIn(minor_)) continue;
+    const FeatureSpec spec = feature.At(emulated_);
     if (spec.stage == FeatureStage::kNone) continue;
-    values.push_back({feature.name, spec, ValueOf(feature.name, spec)});
+    values.push_back({feature.name, spec, ValueOf(feature)});
   }
   return values;
 }
@@ -207,11 +218,11 @@ std::vector<FeatureGates::Value> FeatureGates::All() const {
 std::vector<std::string> FeatureGates::NotHonoured() const {
   std::vector<std::string> names;
   for (const GateOfBerth& gate : kGatesOfBerth) {
-    const Feature* feature = FindFeature(gate.name);
-    if (gate.followed || feature == nullptr) continue;
-    const bool enabled = ValueOf(gate.name, feature->At(minor_));
-    if (enabled == feature->At(kMinor).enabled) continue;
-    names.push_back(std::string(gate.name) + "=" + std::string(Word(enabled)));
+    const Feature& feature = FeatureOf(gate.gate);
+    if (gate.followed || !feature.KnownIn(minor_)) continue;
+    const bool enabled = ValueOf(feature);
+    if (enabled == feature.At(minor_).enabled) continue;
+    names.push_back(std::string(feature.name) + "=" + std::string(Word(enabled)));
   }
   return names;
 }

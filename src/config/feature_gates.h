@@ -1,8 +1,10 @@
-// Feature gates: the switches of kube-scheduler v1.34, as --feature-gates sets them.
+// Feature gates: the switches of kube-scheduler, as --feature-gates sets them.
 //
-// All gates kube-scheduler knows are known here, with their defaults per emulated version; what is
-// asked of them is refused or warned about in kube-scheduler's words. GatesOfBerth() says which of
-// them matter to a scheduler, and whether berth follows them.
+// Every gate of the supported minors is in one table (feature_gate_table.inc)
+// with its default, stage and lock per minor. Code names a gate by its id, so
+// that a misspelt one does not compile; strings come from users only. Errors
+// and warnings are kube-scheduler's. What a gate means to berth is decided in
+// one place, config::Behaviour.
 #pragma once
 
 #include <array>
@@ -18,6 +20,18 @@
 #include "base/error.h"
 
 namespace berth::config {
+
+// The Kubernetes minors whose kube-scheduler berth can be, and the one where nothing says which.
+int OldestKubernetes();
+int NewestKubernetes();
+int DefaultKubernetes();
+
+// Gate::kDRAAdminAccess and so on, in the order of KnownFeatures().
+enum class Gate : uint16_t {
+#define BERTH_GATE(name, ...) k##name,
+#include "config/feature_gate_table.inc"
+#undef BERTH_GATE
+};
 
 enum class FeatureStage : uint8_t { kNone, kAlpha, kBeta, kGA, kDeprecated };
 
@@ -35,32 +49,40 @@ struct FeatureSpec {
 struct Feature {
   std::string_view name;
   std::array<FeatureSpec, 4> specs;  // ascending by minor; kNone fills the rest
+  uint8_t since = 0;                 // the first minor that knows it
+  uint8_t removed = 0xff;            // the first minor that does not know it any more
 
   // What it is in Kubernetes 1.`minor`; kNone: not there yet.
   FeatureSpec At(int minor) const;
+  // Whether the kube-scheduler of 1.`minor` knows the name.
+  bool KnownIn(int minor) const { return since <= minor && minor < removed; }
 };
 
 // Sorted by name, with AllAlpha and AllBeta.
 std::span<const Feature> KnownFeatures();
-// Null if there is no such gate.
+// Null if there is no such gate in any minor.
 const Feature* FindFeature(std::string_view name);
+inline const Feature& FeatureOf(Gate gate) { return KnownFeatures()[static_cast<size_t>(gate)]; }
 
 class FeatureGates {
  public:
-  // The version berth is, and the oldest one that can be emulated.
-  static constexpr int kMinor = 34;
-  static constexpr int kOldestMinor = 31;
+  // All at their defaults in the kube-scheduler of 1.DefaultKubernetes().
+  FeatureGates() : FeatureGates(DefaultKubernetes()) {}
+  // The same of 1.`minor`, emulating 1.`emulated` (absent: itself).
+  explicit FeatureGates(int minor, std::optional<int> emulated = std::nullopt)
+      : minor_(minor), emulated_(emulated.value_or(minor)) {}
 
-  // All at their defaults in Kubernetes 1.`minor`.
-  explicit FeatureGates(int minor = kMinor) : minor_(minor) {}
-
+  // The kube-scheduler that berth is.
   int Minor() const { return minor_; }
+  // The oldest minor it can emulate.
+  int OldestEmulated() const;
 
-  // False for gates that do not exist, or not yet in the emulated version.
-  bool Enabled(std::string_view name) const;
+  // False for gates that this minor does not know, or that the emulated version
+  // does not have yet.
+  bool Enabled(Gate gate) const;
 
-  // "A=true,B=false", on top of what is set. Lines to warn with go to `warnings` (may be null).
-  // After an error nothing has changed.
+  // "A=true,B=false", on top of what is set. Lines to warn with go to
+  // `warnings` (may be null). After an error nothing has changed.
   Result<void> Set(std::string_view text, std::vector<std::string>* warnings = nullptr);
 
   // What was asked for, by name: AllAlpha and AllBeta too, but not what follows from them.
@@ -78,16 +100,18 @@ class FeatureGates {
   std::vector<std::string> NotHonoured() const;
 
  private:
-  bool ValueOf(std::string_view name, const FeatureSpec& spec) const;
+  bool ValueOf(const Feature& feature) const;
 
   int minor_;
+  int emulated_;
   std::map<std::string, bool, std::less<>> asked_;
 };
 
 // A gate that changes what a scheduler does.
 struct GateOfBerth {
-  std::string_view name;
-  bool followed;  // false: berth always does what Kubernetes 1.34 does by default
+  Gate gate;
+  bool followed;  // false: berth always does what the Kubernetes minor does by
+                  // default
 };
 // Sorted by name. A gate that is not listed changes nothing in kube-scheduler that others could
 // see.

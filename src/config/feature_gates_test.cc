@@ -59,14 +59,13 @@ TEST(FeatureTableTest, ChangesWithVersions) {
 
 TEST(FeatureGatesTest, Defaults) {
   const FeatureGates gates;
-  EXPECT_TRUE(gates.Enabled("SchedulerPopFromBackoffQ"));
-  EXPECT_FALSE(gates.Enabled("NominatedNodeNameForExpectation"));
-  EXPECT_FALSE(gates.Enabled("AllAlpha"));
-  EXPECT_FALSE(gates.Enabled("Nope"));
+  EXPECT_TRUE(gates.Enabled(Gate::kSchedulerPopFromBackoffQ));
+  EXPECT_FALSE(gates.Enabled(Gate::kNominatedNodeNameForExpectation));
+  EXPECT_FALSE(gates.Enabled(Gate::kAllAlpha));
   EXPECT_THAT(gates.NotHonoured(), IsEmpty());
-  const FeatureGates older(31);
-  EXPECT_FALSE(older.Enabled("SchedulerPopFromBackoffQ"));
-  EXPECT_FALSE(older.Enabled("DynamicResourceAllocation"));
+  const FeatureGates older(34, 31);
+  EXPECT_FALSE(older.Enabled(Gate::kSchedulerPopFromBackoffQ));
+  EXPECT_FALSE(older.Enabled(Gate::kDynamicResourceAllocation));
 }
 
 TEST(FeatureGatesTest, Refusals) {
@@ -100,7 +99,7 @@ TEST(FeatureGatesTest, Refusals) {
        "version 1.33"},
   };
   for (const Row& row : rows) {
-    FeatureGates gates(row.minor);
+    FeatureGates gates(34, row.minor);
     const auto set = gates.Set(row.text);
     EXPECT_EQ(set ? "" : set.error().Message(), row.error) << row.what;
     EXPECT_TRUE(set || gates.Asked().empty()) << row.what;
@@ -117,28 +116,28 @@ TEST(FeatureGatesTest, SettledGatesAreWarnedAbout) {
                           "removed in a future release.",
                           "Setting GA feature gate DynamicResourceAllocation=false. It will be "
                           "removed in a future release."));
-  EXPECT_FALSE(gates.Enabled("DynamicResourceAllocation"));
+  EXPECT_FALSE(gates.Enabled(Gate::kDynamicResourceAllocation));
 }
 
 TEST(FeatureGatesTest, GroupsGiveWayToNames) {
   FeatureGates gates;
   ASSERT_TRUE(gates.Set("DRADeviceTaints=false,AllAlpha=true,AllBeta=false"));
-  EXPECT_FALSE(gates.Enabled("DRADeviceTaints"));
-  EXPECT_TRUE(gates.Enabled("DRAExtendedResource"));
-  EXPECT_TRUE(gates.Enabled("AllAlpha"));
-  EXPECT_FALSE(gates.Enabled("AllBeta"));
-  EXPECT_FALSE(gates.Enabled("SchedulerPopFromBackoffQ"));
-  EXPECT_TRUE(gates.Enabled("DynamicResourceAllocation")) << "neither alpha nor beta";
+  EXPECT_FALSE(gates.Enabled(Gate::kDRADeviceTaints));
+  EXPECT_TRUE(gates.Enabled(Gate::kDRAExtendedResource));
+  EXPECT_TRUE(gates.Enabled(Gate::kAllAlpha));
+  EXPECT_FALSE(gates.Enabled(Gate::kAllBeta));
+  EXPECT_FALSE(gates.Enabled(Gate::kSchedulerPopFromBackoffQ));
+  EXPECT_TRUE(gates.Enabled(Gate::kDynamicResourceAllocation)) << "neither alpha nor beta";
   ASSERT_TRUE(gates.Set("AllAlpha=false,SchedulerPopFromBackoffQ=true")) << "on top of the first";
-  EXPECT_FALSE(gates.Enabled("DRAExtendedResource"));
-  EXPECT_TRUE(gates.Enabled("SchedulerPopFromBackoffQ"));
+  EXPECT_FALSE(gates.Enabled(Gate::kDRAExtendedResource));
+  EXPECT_TRUE(gates.Enabled(Gate::kSchedulerPopFromBackoffQ));
 }
 
 TEST(FeatureGatesTest, GroupsDoNotReachWhatIsNotThereYet) {
-  FeatureGates gates(33);
+  FeatureGates gates(34, 33);
   ASSERT_TRUE(gates.Set("AllAlpha=true"));
-  EXPECT_TRUE(gates.Enabled("DRADeviceTaints"));
-  EXPECT_FALSE(gates.Enabled("DRAExtendedResource"));
+  EXPECT_TRUE(gates.Enabled(Gate::kDRADeviceTaints));
+  EXPECT_FALSE(gates.Enabled(Gate::kDRAExtendedResource));
 }
 
 TEST(FeatureGatesTest, WhatBerthCannotDoIsNamed) {
@@ -150,23 +149,74 @@ TEST(FeatureGatesTest, WhatBerthCannotDoIsNamed) {
 }
 
 TEST(FeatureGatesTest, AnEmulatedVersionAsksToo) {
-  EXPECT_THAT(FeatureGates(33).NotHonoured(), Contains("VolumeAttributesClass=false"));
+  EXPECT_THAT(FeatureGates(34, 33).NotHonoured(), Contains("VolumeAttributesClass=false"));
 }
 
 TEST(FeatureGatesTest, AllAreListedForMetrics) {
   const std::vector<FeatureGates::Value> all = FeatureGates().All();
-  EXPECT_EQ(all.size(), KnownFeatures().size());
-  EXPECT_LT(FeatureGates(31).All().size(), all.size()) << "newer gates are not there";
+  EXPECT_EQ(all.size(), 208u);
+  EXPECT_LT(FeatureGates(34, 31).All().size(), all.size()) << "newer gates are not there";
   EXPECT_EQ(StageName(FindFeature("AllBeta")->At(34).stage), "BETA");
   EXPECT_EQ(StageName(FeatureStage::kGA), "");
 }
 
-TEST(GatesOfBerthTest, AreSortedAndExist) {
+TEST(FeatureTable, IsSortedAndIdsAreItsPositions) {
+  const auto all = KnownFeatures();
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
+                             [](const Feature& a, const Feature& b) { return a.name < b.name; }));
+  for (const Feature& feature : all) {
+    EXPECT_NE(feature.specs[0].stage, FeatureStage::kNone) << feature.name;
+    EXPECT_LT(feature.since, feature.removed) << feature.name;
+  }
+  EXPECT_EQ(FeatureOf(Gate::kDRAAdminAccess).name, "DRAAdminAccess");
+  EXPECT_EQ(FeatureOf(Gate::kWindowsHostNetwork).name, "WindowsHostNetwork");
+}
+
+TEST(FeatureTable, HasAColumnPerMinor) {
+  const auto text = [](Gate gate, int minor) -> std::string {
+    const Feature& feature = FeatureOf(gate);
+    if (!feature.KnownIn(minor)) return "unknown";
+    const FeatureSpec spec = feature.At(minor);
+    return std::string(StageName(spec.stage)) + (spec.enabled ? " on" : " off") +
+           (spec.locked ? " locked" : "");
+  };
+  const struct {
+    Gate gate;
+    const char* minors[4];  // 1.34 to 1.37
+  } rows[] = {
+      {Gate::kDRADeviceTaints, {"ALPHA off", "ALPHA off", "BETA on", " on"}},
+      {Gate::kDRADeviceTaintRules, {"unknown", "ALPHA off", "BETA off", " on"}},
+      {Gate::kGangScheduling, {"unknown", "ALPHA off", "ALPHA off", "unknown"}},
+      {Gate::kNominatedNodeNameForExpectation, {"ALPHA off", "BETA on", "BETA on", "BETA on"}},
+      {Gate::kSchedulerAsyncAPICalls, {"BETA off", "BETA off", "BETA off", "BETA off"}},
+      {Gate::kSchedulerQueueingHints, {" on locked", " on locked", " on locked", "unknown"}},
+      {Gate::kDRAExtendedResource, {"ALPHA off", "ALPHA off", "BETA on", " on locked"}},
+      {Gate::kStorageCapacityScoring, {"ALPHA off", "ALPHA off", "ALPHA off", "BETA on"}},
+      {Gate::kAllowServiceExternalIPs, {"unknown", "unknown", " on", " on"}},
+  };
+  for (const auto& row : rows) {
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(text(row.gate, 34 + i), row.minors[i])
+          << FeatureOf(row.gate).name << " 1." << 34 + i;
+    }
+  }
+}
+
+TEST(FeatureTable, RemovedAndLaterGatesAreNotRecognized) {
+  FeatureGates newest(37);
+  EXPECT_EQ(newest.Set("SchedulerQueueingHints=true").error().Message(),
+            "unrecognized feature gate: SchedulerQueueingHints");
+  EXPECT_FALSE(newest.Enabled(Gate::kGangScheduling));
+  FeatureGates oldest(34);
+  EXPECT_EQ(oldest.Set("GenericWorkload=true").error().Message(),
+            "unrecognized feature gate: GenericWorkload");
+}
+
+TEST(GatesOfBerthTest, AreSorted) {
   const auto gates = GatesOfBerth();
   EXPECT_TRUE(
       std::is_sorted(gates.begin(), gates.end(),
-                     [](const GateOfBerth& a, const GateOfBerth& b) { return a.name < b.name; }));
-  for (const GateOfBerth& gate : gates) EXPECT_NE(FindFeature(gate.name), nullptr) << gate.name;
+                     [](const GateOfBerth& a, const GateOfBerth& b) { return a.gate < b.gate; }));
 }
 
 }  // namespace

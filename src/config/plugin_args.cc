@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "config/args_validation.h"
 #include "config/config.h"
 
 namespace berth::config {
@@ -25,6 +26,7 @@ const TypeInfo& DynamicResourcesArgs::Type() {
   static const TypeInfo type = Describe<T>("DynamicResourcesArgs")
                                    .Object(kApiVersion, "DynamicResourcesArgs")
                                    .Always(0, "filterTimeout", &T::filter_timeout)
+                                   .Field(0, "bindingTimeout", &T::binding_timeout)
                                    .Build();
   return type;
 }
@@ -126,6 +128,7 @@ const TypeInfo& VolumeBindingArgs::Type() {
 namespace {
 
 constexpr int64_t kDefaultFilterTimeoutNs = 10'000'000'000;
+constexpr int64_t kDefaultBindingTimeoutNs = 600'000'000'000;
 
 std::vector<ResourceSpec> DefaultResources() { return {{"cpu", 1}, {"memory", 1}}; }
 
@@ -136,26 +139,38 @@ void DefaultWeights(std::vector<ResourceSpec>& resources) {
   }
 }
 
-void Fill(std::monostate&) {}
-void Fill(DefaultPreemptionArgs&) {}
-void Fill(InterPodAffinityArgs&) {}
-void Fill(NodeAffinityArgs&) {}
-void Fill(VolumeBindingArgs&) {}
-void Fill(DynamicResourcesArgs& args) {
-  if (!args.filter_timeout) args.filter_timeout = api::Duration{kDefaultFilterTimeoutNs};
+void Fill(std::monostate&, const Behaviour&) {}
+void Fill(DefaultPreemptionArgs&, const Behaviour&) {}
+void Fill(InterPodAffinityArgs&, const Behaviour&) {}
+void Fill(NodeAffinityArgs&, const Behaviour&) {}
+// By default nodes with much free capacity score high.
+void Fill(VolumeBindingArgs& args, const Behaviour& behaviour) {
+  if (!behaviour.storage_capacity_scoring || (args.shape && !args.shape->empty())) return;
+  args.shape = {{0, kMaxCustomPriorityScore}, {100, 0}};
 }
-void Fill(NodeResourcesBalancedAllocationArgs& args) { DefaultWeights(args.resources); }
-void Fill(NodeResourcesFitArgs& args) {
+void Fill(DynamicResourcesArgs& args, const Behaviour& behaviour) {
+  if (behaviour.dra_filter_timeout && !args.filter_timeout) {
+    args.filter_timeout = api::Duration{kDefaultFilterTimeoutNs};
+  }
+  if (behaviour.binding_timeout_allowed && !args.binding_timeout) {
+    args.binding_timeout = api::Duration{kDefaultBindingTimeoutNs};
+  }
+}
+void Fill(NodeResourcesBalancedAllocationArgs& args, const Behaviour&) {
+  DefaultWeights(args.resources);
+}
+void Fill(NodeResourcesFitArgs& args, const Behaviour&) {
   if (!args.scoring_strategy) args.scoring_strategy = ScoringStrategy{"LeastAllocated", {}, {}};
   DefaultWeights(args.scoring_strategy->resources);
 }
-void Fill(PodTopologySpreadArgs& args) {
+void Fill(PodTopologySpreadArgs& args, const Behaviour&) {
   if (args.defaulting_type.empty()) args.defaulting_type = "System";
 }
 
 PluginArgs EmptyArgsOf(std::string_view plugin) {
   if (plugin == "DefaultPreemption") return DefaultPreemptionArgs();
-  if (plugin == "DynamicResources") return DynamicResourcesArgs();
+  if (plugin == "DynamicResources")
+    return DynamicResourcesArgs{.filter_timeout = std::nullopt, .binding_timeout = std::nullopt};
   if (plugin == "InterPodAffinity") return InterPodAffinityArgs();
   if (plugin == "NodeAffinity") return NodeAffinityArgs();
   if (plugin == "NodeResourcesBalancedAllocation") return NodeResourcesBalancedAllocationArgs();
@@ -167,9 +182,9 @@ PluginArgs EmptyArgsOf(std::string_view plugin) {
 
 }  // namespace
 
-PluginArgs DefaultArgsOf(std::string_view plugin) {
+PluginArgs DefaultArgsOf(std::string_view plugin, const Behaviour& behaviour) {
   PluginArgs args = EmptyArgsOf(plugin);
-  SetArgsDefaults(args);
+  SetArgsDefaults(args, behaviour);
   return args;
 }
 
@@ -196,8 +211,8 @@ const void* ArgsData(const PluginArgs& args) {
   return std::visit([](const auto& value) -> const void* { return &value; }, args);
 }
 
-void SetArgsDefaults(PluginArgs& args) {
-  std::visit([](auto& value) { Fill(value); }, args);
+void SetArgsDefaults(PluginArgs& args, const Behaviour& behaviour) {
+  std::visit([&](auto& value) { Fill(value, behaviour); }, args);
 }
 
 }  // namespace berth::config

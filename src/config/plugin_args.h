@@ -11,6 +11,7 @@
 #include "api/codec/schema.h"
 #include "api/core/affinity.h"
 #include "api/time.h"
+#include "config/behaviour.h"
 
 namespace berth::config {
 
@@ -22,23 +23,9 @@ struct DefaultPreemptionArgs {
   static const api::TypeInfo& Type();
 };
 
-// What the feature gates about devices change, without gates as in v1.34. No file says it: the host
-// sets it, see config/dra_features.h.
-struct DraFeatures {
-  bool admin_access = true;          // DRAAdminAccess
-  bool prioritized_list = true;      // DRAPrioritizedList
-  bool binding_conditions = false;   // DRADeviceBindingConditions, DRAResourceClaimDeviceStatus
-  bool extended_resource = false;    // DRAExtendedResource
-  bool partitionable = false;        // DRAPartitionableDevices
-  bool taints = false;               // DRADeviceTaints
-  bool consumable_capacity = false;  // DRAConsumableCapacity
-
-  bool operator==(const DraFeatures&) const = default;
-};
-
 struct DynamicResourcesArgs {
   std::optional<api::Duration> filter_timeout = api::Duration{10'000'000'000};  // zero: no limit
-  DraFeatures features = {};
+  std::optional<api::Duration> binding_timeout = std::nullopt;  // how long conditions are awaited
 
   bool operator==(const DynamicResourcesArgs&) const = default;
   static const api::TypeInfo& Type();
@@ -102,7 +89,6 @@ struct NodeResourcesFitArgs {
   std::vector<std::string> ignored_resources;
   std::vector<std::string> ignored_resource_groups;
   std::optional<ScoringStrategy> scoring_strategy;
-  DraFeatures features = {};
 
   bool operator==(const NodeResourcesFitArgs&) const = default;
   static const api::TypeInfo& Type();
@@ -131,7 +117,7 @@ using PluginArgs =
                  PodTopologySpreadArgs, VolumeBindingArgs>;
 
 // The default arguments of `plugin`, std::monostate if it has no argument type.
-PluginArgs DefaultArgsOf(std::string_view plugin);
+PluginArgs DefaultArgsOf(std::string_view plugin, const Behaviour& behaviour);
 // The same before SetArgsDefaults(): what decoding starts from.
 PluginArgs NewArgsOf(std::string_view plugin);
 
@@ -140,8 +126,8 @@ const api::TypeInfo& ArgsType(const PluginArgs& args);
 void* ArgsData(PluginArgs& args);
 const void* ArgsData(const PluginArgs& args);
 
-// What v1 fills in for values that were given but empty: weights of 0, empty resource lists, no
-// defaulting type.
-void SetArgsDefaults(PluginArgs& args);
+// What v1 fills in for values that were absent or empty: weights of 0, empty
+// resource lists, no defaulting type, and what feature gates add.
+void SetArgsDefaults(PluginArgs& args, const Behaviour& behaviour);
 
 }  // namespace berth::config

@@ -116,12 +116,17 @@ Result<void> BuildExtenders(KubeSchedulerConfiguration& config, const ResolveOpt
 // Builds one profile.
 class ProfileBuilder {
  public:
-  ProfileBuilder(const KubeSchedulerProfile& profile, const ResolveOptions& options)
-      : profile_(profile), options_(options) {}
+  ProfileBuilder(const KubeSchedulerConfiguration& config, const KubeSchedulerProfile& profile,
+                 const ResolveOptions& options)
+      : config_(config),
+        profile_(profile),
+        options_(options),
+        in_tree_(InTreePlugins(options.behaviour)) {}
 
   Result<ResolvedProfile> Build() {
     out_.scheduler_name = profile_.scheduler_name;
-    out_.percentage_of_nodes_to_score = profile_.percentage_of_nodes_to_score;
+    out_.percentage_of_nodes_to_score = profile_.percentage_of_nodes_to_score.value_or(
+        config_.percentage_of_nodes_to_score.value_or(0));
     FindNeeded();
     if (auto ok = TakePluginConfig(); !ok) return Fail(ok.error());
     for (size_t i = 0; i < kExtensionPointCount; ++i) {
@@ -132,14 +137,16 @@ class ProfileBuilder {
     }
     if (auto ok = CheckSingletons(); !ok) return Fail(ok.error());
     if (auto ok = SetWeights(); !ok) return Fail(ok.error());
+    LeaveOutInert();
     return std::move(out_);
   }
 
  private:
   const InTreePlugin* Find(std::string_view name) const {
-    if (const InTreePlugin* plugin = FindInTreePlugin(name)) return plugin;
-    for (const InTreePlugin& plugin : options_.out_of_tree) {
-      if (plugin.name == name) return &plugin;
+    for (const auto* plugins : {&in_tree_, &options_.out_of_tree}) {
+      for (const InTreePlugin& plugin : *plugins) {
+        if (plugin.name == name) return &plugin;
+      }
     }
     return nullptr;
   }
@@ -161,7 +168,7 @@ class ProfileBuilder {
       if (!needed_.contains(entry.name)) continue;
       if (const auto* args = std::get_if<NodeResourcesFitArgs>(&entry.args)) {
         FieldErrors errors;
-        ValidateNodeResourcesFitArgs(*args, errors);
+        ValidateNodeResourcesFitArgs(*args, options_.behaviour, errors);
         if (!errors.empty()) {
           return Fail(fmt::format("initializing plugin {}: {}", api::GoQuote(entry.name),
                                   api::JoinErrors(errors)));
@@ -263,7 +270,9 @@ class ProfileBuilder {
         // The difference wraps around for a negative total, which is then refused.
         const auto left = static_cast<int64_t>(kMaxTotalScore - static_cast<uint64_t>(total));
         if (weight * kMaxNodeScore > left) {
-          return Fail("total score of Score plugins could overflow");
+          return Fail(options_.behaviour.placement_points
+                          ? "score plugins: total score of Score plugins could overflow"
+                          : "total score of Score plugins could overflow");
         }
         total += weight * kMaxNodeScore;
       }
@@ -274,8 +283,17 @@ class ProfileBuilder {
     return {};
   }
 
+  void LeaveOutInert() {
+    for (std::vector<EnabledPlugin>& point : out_.points) {
+      std::erase_if(point,
+                    [this](const EnabledPlugin& plugin) { return Find(plugin.name)->inert; });
+    }
+  }
+
+  const KubeSchedulerConfiguration& config_;
   const KubeSchedulerProfile& profile_;
   const ResolveOptions& options_;
+  const std::vector<InTreePlugin> in_tree_;
   std::set<std::string, std::less<>> needed_;
   ResolvedProfile out_;
 };
@@ -313,7 +331,7 @@ Result<Resolved> Resolve(const KubeSchedulerConfiguration& config, const Resolve
     return Fail(built.error().In("couldn't build extenders"));
   }
   for (KubeSchedulerProfile& profile : out.effective.profiles) {
-    auto resolved = ProfileBuilder(profile, options).Build();
+    auto resolved = ProfileBuilder(config, profile, options).Build();
     if (!resolved) {
       return Fail(fmt::format("initializing profiles: creating profile for scheduler name {}: {}",
                               profile.scheduler_name, resolved.error().Message()));

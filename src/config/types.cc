@@ -64,6 +64,9 @@ const TypeInfo& Plugins::Type() {
                                    .Always(0, "bind", &Plugins::bind)
                                    .Always(0, "postBind", &Plugins::post_bind)
                                    .Always(0, "multiPoint", &Plugins::multi_point)
+                                   .Field(0, "placementGenerate", &Plugins::placement_generate)
+                                   .Field(0, "placementScore", &Plugins::placement_score)
+                                   .Field(0, "podGroupPostFilter", &Plugins::pod_group_post_filter)
                                    .Build();
   return type;
 }

@@ -78,6 +78,10 @@ struct Plugins {
   PluginSet bind;
   PluginSet post_bind;
   PluginSet multi_point;
+  // Points for pod groups; absent in minors that do not have them.
+  std::optional<PluginSet> placement_generate;
+  std::optional<PluginSet> placement_score;
+  std::optional<PluginSet> pod_group_post_filter;
 
   bool operator==(const Plugins&) const = default;
   static const api::TypeInfo& Type();

@@ -25,8 +25,8 @@ struct AnyVersion {
 };
 
 // Like Decode() and Load().
-Result<AnyVersion> DecodeAnyVersion(std::string_view text);
-Result<AnyVersion> LoadAnyVersion(std::string_view text);
+Result<AnyVersion> DecodeAnyVersion(std::string_view text, const Behaviour& behaviour = {});
+Result<AnyVersion> LoadAnyVersion(std::string_view text, const Behaviour& behaviour = {});
 
 // What a file of v1beta3 says before its defaults, as v1; appends to `changes`. Private to this
 // room.

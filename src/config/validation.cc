@@ -68,7 +68,7 @@ void CheckPlugins(const std::string& path, std::string_view api_version, const P
   }
 }
 
-void CheckProfile(const std::string& path, std::string_view api_version,
+void CheckProfile(const std::string& path, const Behaviour& behaviour, std::string_view api_version,
                   const KubeSchedulerProfile& profile, FieldErrors& errors) {
   if (profile.scheduler_name.empty()) errors.push_back(Required(Child(path, "schedulerName")));
   CheckPercentage(Child(path, "percentageOfNodesToScore"), profile.percentage_of_nodes_to_score,
@@ -88,7 +88,7 @@ void CheckProfile(const std::string& path, std::string_view api_version,
                                entry.raw.text.empty() ? "null" : entry.raw.text,
                                "has to match plugin args"));
     } else {
-      ValidateArgs(Child(item, "args"), entry.args, errors);
+      ValidateArgs(Child(item, "args"), entry.args, behaviour, errors);
     }
   }
 }
@@ -135,8 +135,8 @@ void CheckQueueSort(const std::vector<KubeSchedulerProfile>& profiles, FieldErro
   }
 }
 
-void CheckProfiles(const KubeSchedulerConfiguration& config, std::string_view api_version,
-                   FieldErrors& errors) {
+void CheckProfiles(const KubeSchedulerConfiguration& config, const Behaviour& behaviour,
+                   std::string_view api_version, FieldErrors& errors) {
   if (config.profiles.empty()) {
     errors.push_back(Required("profiles"));
     return;
@@ -144,7 +144,7 @@ void CheckProfiles(const KubeSchedulerConfiguration& config, std::string_view ap
   std::set<std::string_view> names;
   for (size_t i = 0; i < config.profiles.size(); ++i) {
     const std::string path = Item("profiles", i);
-    CheckProfile(path, api_version, config.profiles[i], errors);
+    CheckProfile(path, behaviour, api_version, config.profiles[i], errors);
     if (!names.insert(config.profiles[i].scheduler_name).second) {
       errors.push_back(Child(path, "schedulerName") + ": Duplicate value: {}");
     }
@@ -197,7 +197,8 @@ void CheckExtenders(const std::vector<Extender>& extenders, FieldErrors& errors)
 
 }  // namespace
 
-Result<void> Validate(const KubeSchedulerConfiguration& config, std::string_view api_version) {
+Result<void> Validate(const KubeSchedulerConfiguration& config, const Behaviour& behaviour,
+                      std::string_view api_version) {
   FieldErrors errors;
   if (config.client_connection.burst < 0) {
     errors.push_back(
@@ -208,7 +209,7 @@ Result<void> Validate(const KubeSchedulerConfiguration& config, std::string_view
     errors.push_back(
         Invalid("parallelism", config.parallelism, "should be an integer value greater than zero"));
   }
-  CheckProfiles(config, api_version, errors);
+  CheckProfiles(config, behaviour, api_version, errors);
   CheckPercentage("percentageOfNodesToScore", config.percentage_of_nodes_to_score, errors);
   if (config.pod_initial_backoff_seconds <= 0) {
     errors.push_back(Invalid("podInitialBackoffSeconds", config.pod_initial_backoff_seconds,

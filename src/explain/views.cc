@@ -327,7 +327,7 @@ ConfigView ViewConfig(const scheduler::Source& source) {
   for (const framework::Profile* profile : source.profiles) {
     ProfileView view;
     view.scheduler_name = profile->Name();
-    view.percentage_of_nodes_to_score = profile->PercentageOfNodesToScore().value_or(0);
+    view.percentage_of_nodes_to_score = profile->PercentageOfNodesToScore();
     view.points = {PointOf("PreEnqueue", profile->pre_enqueue),
                    PointOf("QueueSort", profile->queue_sort),
                    PointOf("PreFilter", profile->pre_filter),

@@ -91,8 +91,17 @@ std::string Root(const Kind& kind) {
 
 }  // namespace
 
-std::span<const Kind> WatchedKinds() { return kWatched; }
-std::span<const Kind> WatchedForTaints() { return kTaintRules; }
+std::vector<const Kind*> WatchedKinds(const config::Behaviour& behaviour) {
+  std::vector<const Kind*> kinds;
+  for (const Kind& kind : kWatched) {
+    const bool devices = kind.api_version.starts_with("resource.k8s.io/");
+    if (!devices || behaviour.dynamic_resources) kinds.push_back(&kind);
+  }
+  if (behaviour.dra.taint_rules) {
+    for (const Kind& kind : kTaintRules) kinds.push_back(&kind);
+  }
+  return kinds;
+}
 
 const Kind* FindKind(std::string_view kind) {
   const auto is = [&](const Kind& row) { return row.kind == kind; };

@@ -1,9 +1,11 @@
 // The kinds the scheduler reads and writes, and where the API server keeps them.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "config/behaviour.h"
 
 namespace berth::kube {
 
@@ -15,10 +17,8 @@ struct Kind {
   std::string_view field_selector = "";  // encoded; of lists and watches
 };
 
-// The 18 kinds that are listed and watched.
-std::span<const Kind> WatchedKinds();
-// One more with the feature gate DRADeviceTaints.
-std::span<const Kind> WatchedForTaints();
+// The kinds that are listed and watched.
+std::vector<const Kind*> WatchedKinds(const config::Behaviour& behaviour);
 // Null for a kind not in any table (watched kinds, Lease, Event, Binding).
 const Kind* FindKind(std::string_view kind);
 

@@ -11,19 +11,25 @@ namespace {
 
 TEST(Kinds, EighteenAreWatchedAndEachCanBeDecoded) {
   std::set<std::string_view> names;
-  for (const Kind& kind : WatchedKinds()) {
-    names.insert(kind.kind);
-    EXPECT_NE(api::FindObjectKind(kind.api_version, kind.kind), nullptr) << kind.kind;
-    EXPECT_EQ(FindKind(kind.kind), &kind);
+  for (const Kind* kind : WatchedKinds(config::Behaviour())) {
+    names.insert(kind->kind);
+    EXPECT_NE(api::FindObjectKind(kind->api_version, kind->kind), nullptr) << kind->kind;
+    EXPECT_EQ(FindKind(kind->kind), kind);
   }
   EXPECT_EQ(names.size(), 18u);
 }
 
-TEST(Kinds, RulesOfTaintsAreWatchedBesides) {
-  for (const Kind& kind : WatchedForTaints()) {
-    EXPECT_NE(api::FindObjectKind(kind.api_version, kind.kind), nullptr) << kind.kind;
-    EXPECT_EQ(CollectionPath(kind), "/apis/resource.k8s.io/v1alpha3/devicetaintrules");
-  }
+TEST(Kinds, DevicesAreWatchedAsTheirGatesSay) {
+  config::Behaviour behaviour;
+  behaviour.dra.taint_rules = true;
+  const auto with_taints = WatchedKinds(behaviour);
+  ASSERT_EQ(with_taints.size(), 19u);
+  const Kind& rules = *with_taints.back();
+  EXPECT_NE(api::FindObjectKind(rules.api_version, rules.kind), nullptr) << rules.kind;
+  EXPECT_EQ(CollectionPath(rules), "/apis/resource.k8s.io/v1alpha3/devicetaintrules");
+  config::FeatureGates gates;
+  ASSERT_TRUE(gates.Set("DynamicResourceAllocation=false,DRADeviceTaints=true"));
+  EXPECT_EQ(WatchedKinds(config::Behaviour(gates)).size(), 15u);
 }
 
 TEST(Kinds, PathsAreTheApiServers) {

@@ -159,7 +159,7 @@ Result<std::vector<ExtraPlugin>> LoadPlugins(const std::vector<std::string>& pat
       if (!plugins) return Fail(plugins.error());
       for (ExtraPlugin& plugin : *plugins) {
         const std::string name(plugin.row.name);
-        if (config::FindInTreePlugin(name) != nullptr) {
+        if (config::IsInTreePlugin(name)) {
           return Fail(fmt::format("{}: a plugin named {} already exists", file, name));
         }
         const auto [known, inserted] = file_of.emplace(name, file);

@@ -8,6 +8,7 @@
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
+#include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
 #include "plugins/node_resources/balanced_allocation.h"
@@ -46,6 +47,7 @@ constexpr std::array kInTree{
                            &node_resources::MakeBalancedAllocation},
     framework::RegistryRow{image_locality::kName, &image_locality::Make},
     framework::RegistryRow{default_binder::kName, &default_binder::Make},
+    framework::RegistryRow{node_declared_features::kName, &node_declared_features::Make},
 };
 
 }  // namespace

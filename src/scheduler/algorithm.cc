@@ -399,15 +399,13 @@ void Algorithm::SearchOne(Cycle& cycle, Cluster& cluster, NodeIndex n, Decision*
 
 size_t Algorithm::NodesToFind(const Cycle& cycle, size_t candidates) const {
   if (cycle.profile().score.empty() && !options_.extenders_choose) return 1;
-  const auto own = cycle.profile().PercentageOfNodesToScore();
-  const int32_t percentage = own.value_or(options_.percentage_of_nodes_to_score);
-  // kube-scheduler samples large clusters because it must; looking at every node gives it the
-  // better answer.
+  const int32_t percentage = cycle.profile().PercentageOfNodesToScore();
+  // kube-scheduler samples large clusters because it must; looking at every
+  // node gives it the better answer.
   if (percentage == 0 && !options_.adaptive_sampling) return candidates;
   const auto capped =
       static_cast<int32_t>(std::min<size_t>(candidates, std::numeric_limits<int32_t>::max()));
-  const int32_t wanted =
-      framework::NumFeasibleNodesToFind(own, options_.percentage_of_nodes_to_score, capped);
+  const int32_t wanted = framework::NumFeasibleNodesToFind(percentage, capped);
   return wanted < 0 ? candidates : static_cast<size_t>(wanted);
 }
 

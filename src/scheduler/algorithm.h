@@ -16,10 +16,8 @@
 namespace berth::scheduler {
 
 struct AlgorithmOptions {
-  // Changes results: the global percentageOfNodesToScore, for profiles that set none.
-  int32_t percentage_of_nodes_to_score = 0;
-  // Changes results: with a percentage of 0, look at as many nodes as kube-scheduler would instead
-  // of at all.
+  // Changes results: with a percentage of 0, look at as many nodes as
+  // kube-scheduler would instead of at all.
   bool adaptive_sampling = false;
   // Changes results: chooses among nodes with equal totals.
   uint64_t seed = 0;

@@ -262,10 +262,8 @@ TEST_F(AlgorithmTest, AdaptiveSamplingIsAnOption) {
   EXPECT_EQ(Schedule(all, profile, pod).feasible_count, 1000u);
   Algorithm adaptive({.adaptive_sampling = true});
   EXPECT_EQ(Schedule(adaptive, profile, pod).feasible_count, 420u) << "50 less 1000 / 125 percent";
-  Algorithm global({.percentage_of_nodes_to_score = 30});
-  EXPECT_EQ(Schedule(global, profile, pod).feasible_count, 300u);
-  const FakeProfile own(cluster_, {Same()}, 70);
-  EXPECT_EQ(Schedule(global, own, pod).feasible_count, 700u) << "the profile's own wins";
+  const FakeProfile explicit_share(cluster_, {Same()}, 70);
+  EXPECT_EQ(Schedule(all, explicit_share, pod).feasible_count, 700u);
 }
 
 TEST_F(AlgorithmTest, WithoutScorePluginsTheFirstFeasibleNodeWillDo) {
@@ -309,7 +307,7 @@ TEST(Algorithm, RoomPromisedToMoreImportantPodsIsLeftToThem) {
   for (const Case& c : cases) {
     cluster::Cluster cluster;
     const NodeIndex n = cluster.SetNode(MakeNode("a").Cpu("2").Memory("4Gi"));
-    auto profiles = ProfileSet::Make(config::Default(), cluster);
+    auto profiles = ProfileSet::Make(config::Default(), {}, cluster);
     ASSERT_TRUE(profiles.has_value());
     const auto promised = cluster.AddPod(MakePod("promised").Priority(5).Requests("cpu", "2"));
     cluster.MutableNominations().Set(promised, cluster.Strings().Intern("a"));
@@ -333,12 +331,16 @@ TEST(ProfileSet, ACycleForEverySchedulerName) {
   const auto config = config::Load(
       "apiVersion: kubescheduler.config.k8s.io/v1\n"
       "kind: KubeSchedulerConfiguration\n"
-      "profiles: [{schedulerName: one}, {schedulerName: two, percentageOfNodesToScore: 40}]\n");
+      "percentageOfNodesToScore: 30\n"
+      "profiles: [{schedulerName: one}, {schedulerName: two, "
+      "percentageOfNodesToScore: 40}]\n");
   ASSERT_TRUE(config.has_value()) << config.error().Message();
-  auto profiles = ProfileSet::Make(*config, cluster);
+  auto profiles = ProfileSet::Make(*config, {}, cluster);
   ASSERT_TRUE(profiles.has_value()) << profiles.error().Message();
   EXPECT_EQ(profiles->Profiles().size(), 2u);
-  EXPECT_EQ(profiles->CycleFor("two")->profile().PercentageOfNodesToScore(), 40);
+  EXPECT_EQ(profiles->CycleFor("one")->profile().PercentageOfNodesToScore(), 30);
+  EXPECT_EQ(profiles->CycleFor("two")->profile().PercentageOfNodesToScore(), 40)
+      << "the profile's own wins";
   EXPECT_NE(profiles->CycleFor("one"), profiles->CycleFor("two"));
   EXPECT_EQ(profiles->CycleFor("default-scheduler"), nullptr);
 }

@@ -27,8 +27,9 @@ class Classes : public ::testing::Test {
     Configure({});
   }
 
-  void Configure(std::span<const ExtraPlugin> extra) {
-    auto made = ProfileSet::Make(config::Default(), cluster_, nullptr, 0, extra);
+  void Configure(std::span<const ExtraPlugin> extra,
+                 const config::KubeSchedulerConfiguration& config = config::Default()) {
+    auto made = ProfileSet::Make(config, {}, cluster_, nullptr, 0, extra);
     ASSERT_TRUE(made.has_value());
     profiles_ = std::make_unique<ProfileSet>(std::move(*made));
     cycle_ = profiles_->CycleFor("default-scheduler");
@@ -151,7 +152,9 @@ TEST_F(Classes, PodsWithClaimsOfTheirOwnAreDecidedWithout) {
 
 TEST_F(Classes, AnExplicitPercentageIsHonoured) {
   for (int i = 0; i < 200; ++i) cluster_.SetNode(Node(10 + i));
-  algorithm_ = Algorithm(AlgorithmOptions{.percentage_of_nodes_to_score = 50});
+  config::KubeSchedulerConfiguration config = config::Default();
+  config.percentage_of_nodes_to_score = 50;
+  Configure({}, config);
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(FromClass(Pod()));
 }
 

@@ -43,19 +43,21 @@ Engine::Impl::Impl(const EngineOptions& options, const api::Time& now, EngineObs
       nobody_wants_{
           .cycles = false, .pods = false, .queues = false, .scheduled = false, .binds = false},
       wants_(observer != nullptr ? &observer->wants() : &nobody_wants_),
-      algorithm_(options.algorithm) {}
+      algorithm_(options.algorithm) {
+  cluster_.SetRequestRules(options.behaviour.requests);
+}
 
 Engine::Impl::~Impl() = default;
 
 Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config,
                                 framework::Executor* executor) {
   if (options_.call_extenders) {
-    auto extenders = ExtenderSet::Make(config);
+    auto extenders = ExtenderSet::Make(config, options_.behaviour);
     if (!extenders) return berth::Fail(extenders.error());
     extenders_ = std::move(*extenders);
   }
-  auto profiles =
-      ProfileSet::Make(config, cluster_, executor, options_.algorithm.seed, options_.extra_plugins);
+  auto profiles = ProfileSet::Make(config, options_.behaviour, cluster_, executor,
+                                   options_.algorithm.seed, options_.extra_plugins);
   if (!profiles) return berth::Fail(profiles.error());
   profiles_.emplace(std::move(*profiles));
   for (const auto& profile : profiles_->Profiles()) {
@@ -80,8 +82,8 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
   queue::QueueOptions queue_options;
   queue_options.backoff.initial_ns = config.pod_initial_backoff_seconds * 1'000'000'000;
   queue_options.backoff.max_ns = config.pod_max_backoff_seconds * 1'000'000'000;
-  queue_options.pop_from_backoff = options_.gates.pop_from_backoff;
-  queue_options.backoff.align_to_second = options_.gates.pop_from_backoff;
+  queue_options.pop_from_backoff = options_.behaviour.pop_from_backoff;
+  queue_options.backoff.align_to_second = options_.behaviour.pop_from_backoff;
   queue_options.max_in_unschedulable_ns = options_.max_in_unschedulable_ns;
   queue_ = std::make_unique<queue::SchedulingQueue>(*this, runtimes_.size(), queue_options);
   return {};

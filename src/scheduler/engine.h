@@ -52,21 +52,10 @@ enum class PlantedBug : uint8_t {
   kMissedForget,  // a pod whose binding failed keeps its place on the node
 };
 
-// What kube-scheduler's feature gates change in the engine. Changes results.
-struct EngineGates {
-  bool pop_from_backoff = true;          // SchedulerPopFromBackoffQ
-  bool async_preemption = true;          // SchedulerAsyncPreemption
-  bool nominate_before_binding = false;  // NominatedNodeNameForExpectation
-  bool observed_generation = true;       // PodObservedGenerationTracking
-  // Off: what they are about is not seen in pods.
-  bool match_label_keys_in_spread = true;  // MatchLabelKeysInPodTopologySpread
-  bool pod_level_resources = true;         // PodLevelResources
-  bool in_place_scaling = true;            // InPlacePodVerticalScaling
-};
-
 struct EngineOptions {
   AlgorithmOptions algorithm;
-  EngineGates gates;
+  // Changes results: the one the configuration was loaded with.
+  config::Behaviour behaviour = {};
   // Changes results: --pod-max-in-unschedulable-pods-duration.
   int64_t max_in_unschedulable_ns = 300'000'000'000;
   // Changes results: how long a bound pod is believed in without the watch showing it. 0: forever.

@@ -208,7 +208,7 @@ void Engine::Impl::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   }
   Binding& begun = *binding;
   bindings_[begun.key] = std::move(binding);
-  if (options_.gates.nominate_before_binding) NominateBeforeBinding(begun);
+  if (options_.behaviour.nominate_before_binding) NominateBeforeBinding(begun);
   if (options_.planted_bug == PlantedBug::kDoubleAssume && ++planted_ % 7 == 0) {
     queue_->Done(id);
     queue_->Add(id, begun.profile, now_);
@@ -331,7 +331,7 @@ void Engine::Impl::PatchFailure(PodId id, const Failure& failure) {
   condition.status = "False";
   condition.reason = failure.rejected ? "Unschedulable" : "SchedulerError";
   condition.message = failure.message;
-  condition.observed_generation = options_.gates.observed_generation ? record.generation : 0;
+  condition.observed_generation = options_.behaviour.observed_generation ? record.generation : 0;
   condition.last_transition_time = now_;
   const auto& before = record.scheduled;
   if (before && before->status == condition.status) {

@@ -221,7 +221,6 @@ class Engine::Impl final : public queue::QueueHost {
   void HandleMove(queue::ClusterEvent what, queue::EventObject old_object,
                   queue::EventObject new_object);
   void Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part);
-  void HideGated(api::Pod& pod) const;
   void TellPod(Change change, PodId id, bool assigned);
   // `status_only`: the pod is as Engine::UpdateStatus gets it.
   void UpsertPod(const api::Pod& pod, bool status_only = false);

@@ -1,6 +1,7 @@
 // Engine: what happens to the cluster and the queue when an object changes.
 #include <algorithm>
 
+#include "config/disabled_fields.h"
 #include "scheduler/engine_impl.h"
 
 namespace berth::scheduler {
@@ -135,7 +136,7 @@ void Engine::Impl::Upsert(api::Object&& object) {
   std::visit(
       [this]<class T>(T& value) {
         if constexpr (std::is_same_v<T, api::Pod>) {
-          HideGated(value);
+          config::HideDisabledFields(options_.behaviour, value);
           UpsertPod(value);
         } else if constexpr (std::is_same_v<T, api::Node>) {
           UpsertNode(std::move(value));
@@ -151,7 +152,7 @@ void Engine::Impl::UpdateStatus(api::Pod&& pod) {
   const PodId id = cluster_.FindPod(pod.metadata.uid);
   if (id == cluster::kNoPod) return;
   const bool timed = EventBegan();
-  HideGated(pod);
+  config::HideDisabledFields(options_.behaviour, pod);
   if (const auto& newer = RecordOf(id).newer) {  // the last version is not the one decided about
     std::string node = std::move(pod.spec.node_name);
     pod.spec = newer->spec;
@@ -161,25 +162,6 @@ void Engine::Impl::UpdateStatus(api::Pod&& pod) {
     UpsertPod(pod, /*status_only=*/true);
   }
   if (timed) EventEnded();
-}
-
-// Takes out of the pod what gates that are off are about.
-void Engine::Impl::HideGated(api::Pod& pod) const {
-  const EngineGates& gates = options_.gates;
-  if (!gates.match_label_keys_in_spread) {
-    for (auto& constraint : pod.spec.topology_spread_constraints) {
-      constraint.match_label_keys.clear();
-    }
-  }
-  if (!gates.pod_level_resources) pod.spec.resources = std::nullopt;
-  if (!gates.in_place_scaling) {
-    for (auto* statuses : {&pod.status.container_statuses, &pod.status.init_container_statuses}) {
-      for (api::ContainerStatus& status : *statuses) {
-        status.allocated_resources.clear();
-        status.resources = std::nullopt;
-      }
-    }
-  }
 }
 
 void Engine::Impl::Delete(const api::Object& object) {

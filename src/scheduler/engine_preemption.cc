@@ -26,7 +26,7 @@ bool Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
   if (observer_ != nullptr) {
     observer_->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
   }
-  if (!options_.gates.async_preemption) {
+  if (!options_.behaviour.async_preemption) {
     preemption.afterwards = failure;
     preemption.stage = Preemption::Stage::kAllButLast;
     preemption.outstanding = preemption.victims.size();
@@ -131,7 +131,7 @@ void Engine::Impl::Evict(uint64_t id, size_t victim) {
   condition.reason = "PreemptionByScheduler";
   condition.message =
       preemption.scheduler_name + ": preempting to accommodate a higher priority pod";
-  condition.observed_generation = options_.gates.observed_generation ? evicted.generation : 0;
+  condition.observed_generation = options_.behaviour.observed_generation ? evicted.generation : 0;
   condition.last_transition_time = now_;
   EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt,
                              condition_types_[evicted.condition_types]},

@@ -147,7 +147,7 @@ TEST_F(EngineTest, AConflictIsAClearAnswerUnlessAnEarlierBindingHadNone) {
 
 TEST_F(EngineTest, WithoutAsyncPreemptionVictimsGoFirstAndNobodyElseIsTried) {
   EngineOptions options;
-  options.gates.async_preemption = false;
+  options.behaviour.async_preemption = false;
   Make(options);
   PutNode(MakeNode("a").Cpu("2"));
   PutPod(Small("v1").On("a"));
@@ -169,7 +169,7 @@ TEST_F(EngineTest, WithoutAsyncPreemptionVictimsGoFirstAndNobodyElseIsTried) {
 
 TEST_F(EngineTest, APreemptorThatIsDeletedMeanwhileIsForgotten) {
   EngineOptions options;
-  options.gates.async_preemption = false;
+  options.behaviour.async_preemption = false;
   Make(options);
   PutNode(MakeNode("a").Cpu("1"));
   PutPod(Small("v").On("a"));
@@ -392,7 +392,7 @@ TEST_F(EngineTest, PodsHaveNothingThatAGateHides) {
   EXPECT_THAT(Run(), Not(Contains("bind p to a")));
 
   EngineOptions options;
-  options.gates.pod_level_resources = false;
+  options.behaviour.pod_level_resources = false;
   Make(options);
   PutNode(MakeNode("a").Cpu("2"));
   PutPod(pod);

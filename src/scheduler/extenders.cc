@@ -7,14 +7,17 @@
 
 namespace berth::scheduler {
 
-Result<ExtenderSet> ExtenderSet::Make(const config::KubeSchedulerConfiguration& config) {
+Result<ExtenderSet> ExtenderSet::Make(const config::KubeSchedulerConfiguration& config,
+                                      const config::Behaviour& behaviour) {
   ExtenderSet set;
   if (config.extenders.empty()) return set;
   if (config.extenders.size() > kMax) {
     return Fail(fmt::format("extenders: there are {}, and no more than {} can be used",
                             config.extenders.size(), kMax));
   }
-  auto resolved = config::Resolve(config);
+  config::ResolveOptions options;
+  options.behaviour = behaviour;
+  auto resolved = config::Resolve(config, options);
   if (!resolved) return Fail(resolved.error());
   set.extenders_ = std::move(resolved->extenders);
   for (size_t i = 0; i < set.extenders_.size(); ++i) {

@@ -29,7 +29,8 @@ class ExtenderSet {
   static constexpr size_t kMax = 64;
 
   // Fails when there are more than kMax.
-  static Result<ExtenderSet> Make(const config::KubeSchedulerConfiguration& config);
+  static Result<ExtenderSet> Make(const config::KubeSchedulerConfiguration& config,
+                                  const config::Behaviour& behaviour);
 
   bool Empty() const { return extenders_.empty(); }
   size_t Size() const { return extenders_.size(); }

@@ -58,9 +58,11 @@ std::vector<config::InTreePlugin> OutOfTree(std::span<const ExtraPlugin> extra) 
 }
 
 Result<ProfileSet> ProfileSet::Make(const config::KubeSchedulerConfiguration& config,
-                                    cluster::Cluster& cluster, framework::Executor* executor,
-                                    uint64_t seed, std::span<const ExtraPlugin> extra) {
+                                    const config::Behaviour& behaviour, cluster::Cluster& cluster,
+                                    framework::Executor* executor, uint64_t seed,
+                                    std::span<const ExtraPlugin> extra) {
   config::ResolveOptions options;
+  options.behaviour = behaviour;
   options.out_of_tree = OutOfTree(extra);
   auto resolved = config::Resolve(config, options);
   if (!resolved) return Fail(resolved.error());
@@ -73,8 +75,8 @@ Result<ProfileSet> ProfileSet::Make(const config::KubeSchedulerConfiguration& co
   ProfileSet set;
   for (config::ResolvedProfile& profile : resolved->profiles) {
     for (const ExtraPlugin& plugin : extra) Enable(plugin, profile);
-    auto made = framework::Profile::Make(profile, registry,
-                                         OutOfTreeHandle{{cluster, seed}, profile, extra});
+    auto made = framework::Profile::Make(
+        profile, registry, OutOfTreeHandle{{cluster, seed, behaviour}, profile, extra});
     if (!made) return Fail(made.error().In("profile \"" + profile.scheduler_name + "\""));
     set.profiles_.push_back(std::move(*made));
     set.cycles_.push_back(std::make_unique<framework::Cycle>(*set.profiles_.back(), executor));

@@ -32,11 +32,13 @@ std::vector<config::InTreePlugin> OutOfTree(std::span<const ExtraPlugin> extra);
 
 class ProfileSet {
  public:
-  // Makes the plugins of every profile. `cluster` and `executor` (may be null) outlive the set.
+  // Makes the plugins of every profile. `cluster` and `executor` (may be null)
+  // outlive the set. `behaviour` is the one the configuration was loaded with;
   // `seed` is for plugins that choose among equals.
   static Result<ProfileSet> Make(const config::KubeSchedulerConfiguration& config,
-                                 cluster::Cluster& cluster, framework::Executor* executor = nullptr,
-                                 uint64_t seed = 0, std::span<const ExtraPlugin> extra = {});
+                                 const config::Behaviour& behaviour, cluster::Cluster& cluster,
+                                 framework::Executor* executor = nullptr, uint64_t seed = 0,
+                                 std::span<const ExtraPlugin> extra = {});
 
   // The cycle of the profile for `scheduler_name`, null when there is none.
   framework::Cycle* CycleFor(std::string_view scheduler_name);

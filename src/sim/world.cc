@@ -10,6 +10,7 @@
 
 #include "cluster/objects/load.h"
 #include "cluster/objects/object_store.h"
+#include "config/disabled_fields.h"
 #include "sim/workloads.h"
 
 namespace berth::sim {
@@ -123,6 +124,7 @@ Result<void> World::AddPod(api::Pod pod) {
   if (pod.status.phase == "Succeeded" || pod.status.phase == "Failed") return {};
   if (pod.metadata.uid.empty()) pod.metadata.uid = fmt::format("sim-{}", next_uid_++);
   const bool waits = pod.spec.node_name.empty() && !pod.metadata.deletion_timestamp;
+  config::HideDisabledFields(behaviour_, pod);
   const cluster::PodId id = cluster_.AddPod(pod);
   if (waits) pending_.push_back(id);
   if (waits && !pod.status.nominated_node_name.empty()) {
@@ -229,6 +231,7 @@ Result<cluster::PodId> World::AddPodOf(const api::Object& workload, const std::s
   if (auto ok = admission_.Apply(object); !ok) return Fail(ok.error());
   auto& pod = std::get<api::Pod>(object);
   pod.metadata.uid = fmt::format("sim-{}", next_uid_++);
+  config::HideDisabledFields(behaviour_, pod);
   return cluster_.AddPod(pod);
 }
 

@@ -15,12 +15,17 @@
 #include "api/admission/defaults.h"
 #include "api/object.h"
 #include "cluster/cluster.h"
+#include "config/behaviour.h"
 
 namespace berth::sim {
 
 class World {
  public:
-  // Adds one object. An error describes what is wrong with it.
+  explicit World(const config::Behaviour& behaviour = {}) : behaviour_(behaviour) {
+    cluster_.SetRequestRules(behaviour_.requests);
+  }
+
+  // Takes in one object. An error names what is wrong with it.
   Result<void> Add(api::Object object);
 
   // After the last object: admits hand-written objects, expands workloads, orders the queue.
@@ -49,6 +54,7 @@ class World {
   void CountIgnored(const std::string& kind);
   void CountOwner(const api::ObjectMeta& metadata);
 
+  const config::Behaviour behaviour_;
   cluster::Cluster cluster_;
   api::Admission admission_;
   std::vector<cluster::PodId> pending_;

@@ -85,10 +85,10 @@ class Comparer {
   size_t shown_ = 0;
 };
 
-CaseResult RunCase(simdjson::dom::element scenario, const std::string& name) {
+CaseResult RunCase(int minor, simdjson::dom::element scenario, const std::string& name) {
   CaseResult result;
   result.name = name;
-  auto replay = Replay::Make(scenario);
+  auto replay = Replay::Make(minor, scenario);
   if (!replay) {
     result.error = replay.error().Message();
     return result;
@@ -112,7 +112,8 @@ int Complain(const Error& error) {
 
 }  // namespace
 
-int RunCases(const std::string& cases, const std::string& expected, const std::string& results) {
+int RunCases(int minor, const std::string& cases, const std::string& expected,
+             const std::string& results) {
   const auto case_text = files::ReadFile(cases);
   if (!case_text) return Complain(case_text.error());
   const auto expected_text = files::ReadFile(expected);
@@ -136,7 +137,7 @@ int RunCases(const std::string& cases, const std::string& expected, const std::s
     if (code != simdjson::SUCCESS) {
       return Complain(Error(fmt::format("{}:{}: {}", cases, i + 1, simdjson::error_message(code))));
     }
-    const CaseResult actual = RunCase(scenario, recorded->name);
+    const CaseResult actual = RunCase(minor, scenario, recorded->name);
     if (out != nullptr) fmt::print(out, "{}\n", api::ToJson(actual));
     comparer.Compare(*recorded, actual);
   }

@@ -69,22 +69,22 @@ Result<std::string> NoSuchFile(const std::string& path) {
   return Fail("open " + path + ": no such file or directory");
 }
 
-Outcome Ours(std::string_view text) {
+Outcome Ours(const config::Behaviour& behaviour, std::string_view text) {
   Outcome out;
   std::string api_version;
-  const auto decoded = config::Decode(text, &api_version);
+  const auto decoded = config::Decode(text, behaviour, &api_version);
   if (!decoded) {
     out.error = decoded.error().Message();
     out.stage = "decode";
     return out;
   }
   out.loaded = Normalize(config::ToJson(*decoded));
-  if (const auto valid = config::Validate(*decoded, api_version); !valid) {
+  if (const auto valid = config::Validate(*decoded, behaviour, api_version); !valid) {
     out.error = valid.error().Message();
     out.stage = "validation";
     return out;
   }
-  const auto resolved = config::Resolve(*decoded, {{}, NoSuchFile});
+  const auto resolved = config::Resolve(*decoded, {{}, NoSuchFile, behaviour});
   if (!resolved) {
     out.framework_error = resolved.error().Message();
     return out;
@@ -114,7 +114,8 @@ std::string Json(element line, std::string_view key) {
 // Compares one line; the text of the differences.
 class Comparison {
  public:
-  explicit Comparison(element line) : line_(line), ours_(Ours(Text(line, "yaml"))) {}
+  Comparison(const config::Behaviour& behaviour, element line)
+      : line_(line), ours_(Ours(behaviour, Text(line, "yaml"))) {}
 
   std::string Run() {
     const std::string framework_error = Text(line_, "frameworkError");
@@ -156,9 +157,10 @@ class Comparison {
 
 }  // namespace
 
-int RunConfig(const std::string& file) {
-  return CheckLines(file, [](element line) -> Checked {
-    const std::string differences = Comparison(line).Run();
+int RunConfig(int minor, const std::string& file) {
+  const config::Behaviour behaviour{config::FeatureGates(minor)};
+  return CheckLines(file, [&](element line) -> Checked {
+    const std::string differences = Comparison(behaviour, line).Run();
     if (differences.empty()) return {Text(line, "class"), ""};
     return {Text(line, "class"), Text(line, "yaml") + "\n" + differences};
   });

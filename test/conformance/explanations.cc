@@ -42,8 +42,8 @@ scheduler::Source SourceOf(Replay& replay, const scheduler::NodeObjects& nodes) 
 }
 
 // The case with its first `pods` pods scheduled.
-std::unique_ptr<Replay> At(simdjson::dom::element scenario, size_t pods) {
-  auto replay = Replay::Make(scenario);
+std::unique_ptr<Replay> At(int minor, simdjson::dom::element scenario, size_t pods) {
+  auto replay = Replay::Make(minor, scenario);
   if (!replay) return nullptr;
   for (size_t i = 0; i < pods; ++i) (void)(*replay)->Schedule((*replay)->Pods()[i], 1);
   return std::move(*replay);
@@ -69,9 +69,9 @@ std::string Disagreement(const explain::DecisionView& view, const PodResult& res
 }
 
 // What berth decides about the changed input, from scratch.
-std::string Refuted(simdjson::dom::element scenario, size_t pod,
+std::string Refuted(int minor, simdjson::dom::element scenario, size_t pod,
                     const explain::Suggestion& suggestion, const explain::ChangedInput& input) {
-  const auto replay = At(scenario, pod);
+  const auto replay = At(minor, scenario, pod);
   cluster::Cluster& cluster = replay->GetCluster();
   for (const api::Node& node : input.nodes) cluster.SetNode(node);
   for (const std::string& uid : input.moved_pods) cluster.Unplace(cluster.FindPod(uid));
@@ -81,7 +81,7 @@ std::string Refuted(simdjson::dom::element scenario, size_t pod,
   for (const auto& [plugin, index] : cycle->profile().pre_enqueue) {
     if (!plugin->PreEnqueue(cluster, cluster.GetPod(id)).Ok()) return "is gated";
   }
-  scheduler::Algorithm algorithm({.percentage_of_nodes_to_score = 100, .classes = false});
+  scheduler::Algorithm algorithm({.classes = false});
   scheduler::Decision decision;
   algorithm.Schedule(*cycle, cluster, cluster.GetPod(id), &decision, /*score_always=*/true);
   if (input.by_preemption) {
@@ -106,13 +106,13 @@ struct Counts {
   size_t suggestions = 0;
 };
 
-Checked CheckCase(simdjson::dom::element scenario, Counts* counts) {
+Checked CheckCase(int minor, simdjson::dom::element scenario, Counts* counts) {
   const std::string_view title = scenario["name"];
   const std::string name(title);
   Checked checked{name.substr(0, name.rfind('-')), ""};
   const scheduler::NodeObjects nodes = NodesOf(scenario);
-  const auto plain = At(scenario, 0);
-  const auto explained = At(scenario, 0);
+  const auto plain = At(minor, scenario, 0);
+  const auto explained = At(minor, scenario, 0);
   if (!plain) return checked;
   for (size_t i = 0; i < plain->Pods().size(); ++i) {
     const auto say = [&](std::string_view what) {
@@ -126,7 +126,7 @@ Checked CheckCase(simdjson::dom::element scenario, Counts* counts) {
     if (!view) continue;
     if (const std::string wrong = Disagreement(*view, result); !wrong.empty()) say(wrong);
     if (!result.feasible.empty() && !result.gated) continue;
-    const auto scratch = At(scenario, i);
+    const auto scratch = At(minor, scenario, i);
     std::vector<explain::ChangedInput> inputs;
     const auto list = explain::Suggest(SourceOf(*scratch, nodes), scratch->Pods()[i], {}, &inputs);
     if (!list) continue;
@@ -134,7 +134,7 @@ Checked CheckCase(simdjson::dom::element scenario, Counts* counts) {
     counts->suggestions += list->items.size();
     if (!list->items.empty()) ++counts->helped;
     for (size_t s = 0; s < list->items.size(); ++s) {
-      const std::string why = Refuted(scenario, i, list->items[s], inputs[s]);
+      const std::string why = Refuted(minor, scenario, i, list->items[s], inputs[s]);
       if (!why.empty()) say(fmt::format("\"{}\" {}", list->items[s].text, why));
     }
   }
@@ -143,10 +143,10 @@ Checked CheckCase(simdjson::dom::element scenario, Counts* counts) {
 
 }  // namespace
 
-int RunExplanations(const std::string& file) {
+int RunExplanations(int minor, const std::string& file) {
   Counts counts;
   const int code = CheckLines(
-      file, [&](simdjson::dom::element scenario) { return CheckCase(scenario, &counts); });
+      file, [&](simdjson::dom::element scenario) { return CheckCase(minor, scenario, &counts); });
   fmt::print("{} suggestions for {} of {} pods that did not fit\n", counts.suggestions,
              counts.helped, counts.pods);
   return code;

@@ -148,19 +148,20 @@ struct World {
   }
 };
 
-Result<std::unique_ptr<World>> MakeWorld(element line) {
+Result<std::unique_ptr<World>> MakeWorld(const config::Behaviour& behaviour, element line) {
   auto world = std::make_unique<World>();
+  world->cluster.SetRequestRules(behaviour.requests);
   element given;
   if (Get(line, "objects", &given)) {
     if (auto ok = LoadObjects(given, world->cluster); !ok) return Fail(ok.error());
   }
-  config::KubeSchedulerConfiguration config = config::Default();
+  config::KubeSchedulerConfiguration config = config::Default(behaviour);
   if (Get(line, "config", &given)) {
-    auto loaded = config::Load(simdjson::minify(given));
+    auto loaded = config::Load(simdjson::minify(given), behaviour);
     if (!loaded) return Fail(loaded.error());
     config = std::move(*loaded);
   }
-  auto profiles = scheduler::ProfileSet::Make(config, world->cluster);
+  auto profiles = scheduler::ProfileSet::Make(config, behaviour, world->cluster);
   if (!profiles) return Fail(profiles.error());
   world->profiles = std::make_unique<scheduler::ProfileSet>(std::move(*profiles));
   auto map = HintMap::Make(world->Profile(), /*with_extenders=*/false);
@@ -237,8 +238,8 @@ Result<Case> ReadCase(World& world, element line) {
 
 // --- Kinds of lines
 
-Result<Sides> Registered(element line) {
-  auto world = MakeWorld(line);
+Result<Sides> Registered(const config::Behaviour& behaviour, element line) {
+  auto world = MakeWorld(behaviour, line);
   if (!world) return Fail(world.error());
   Sides sides;
   std::vector<std::string> theirs;
@@ -257,8 +258,8 @@ Result<Sides> Registered(element line) {
   return sides;
 }
 
-Result<Sides> Map(element line) {
-  auto world = MakeWorld(line);
+Result<Sides> Map(const config::Behaviour& behaviour, element line) {
+  auto world = MakeWorld(behaviour, line);
   if (!world) return Fail(world.error());
   std::vector<std::string> ours, theirs;
   for (const auto& [plugin, registered] : (*world)->map->Registrations()) {
@@ -281,11 +282,11 @@ std::string TheirEvents(element line) {
   return Lines(std::move(theirs), false);
 }
 
-Result<Sides> Incoming(element line) {
+Result<Sides> Incoming(const config::Behaviour&, element line) {
   return Sides{EventTexts(framework::IncomingEvents()), TheirEvents(line)};
 }
 
-Result<Sides> Match(element line) {
+Result<Sides> Match(const config::Behaviour&, element line) {
   auto registered = ReadEvent(line["registered"]);
   if (!registered) return Fail(registered.error());
   std::vector<std::string> ours;
@@ -295,7 +296,7 @@ Result<Sides> Match(element line) {
   return Sides{Lines(std::move(ours), false), Lines(Texts(line, "matches"), false)};
 }
 
-Result<Sides> PodChange(element line) {
+Result<Sides> PodChange(const config::Behaviour&, element line) {
   World world;
   auto before = ReadPod(world, line, "old");
   if (!before) return Fail(before.error());
@@ -304,7 +305,7 @@ Result<Sides> PodChange(element line) {
   return Sides{EventTexts(queue::PodChanges(**before, **after)), TheirEvents(line)};
 }
 
-Result<Sides> NodeChange(element line) {
+Result<Sides> NodeChange(const config::Behaviour&, element line) {
   auto before = api::FromDom<api::Node>(line["old"], "old");
   if (!before) return Fail(before.error());
   auto after = api::FromDom<api::Node>(line["new"], "new");
@@ -312,8 +313,8 @@ Result<Sides> NodeChange(element line) {
   return Sides{EventTexts(queue::NodeChanges(*before, *after)), TheirEvents(line)};
 }
 
-Result<Sides> PluginHint(element line) {
-  auto world = MakeWorld(line);
+Result<Sides> PluginHint(const config::Behaviour& behaviour, element line) {
+  auto world = MakeWorld(behaviour, line);
   if (!world) return Fail(world.error());
   auto given = ReadCase(**world, line);
   if (!given) return Fail(given.error());
@@ -349,8 +350,8 @@ uint64_t BitsOf(const World& world, const std::vector<std::string>& names) {
   return bits;
 }
 
-Result<Sides> RequeueDecision(element line) {
-  auto world = MakeWorld(line);
+Result<Sides> RequeueDecision(const config::Behaviour& behaviour, element line) {
+  auto world = MakeWorld(behaviour, line);
   if (!world) return Fail(world.error());
   auto given = ReadCase(**world, line);
   if (!given) return Fail(given.error());
@@ -367,7 +368,7 @@ Result<Sides> RequeueDecision(element line) {
   return Sides{std::string(kNames[static_cast<size_t>(decision)]), Text(line, "expected")};
 }
 
-using Check = Result<Sides> (*)(element);
+using Check = Result<Sides> (*)(const config::Behaviour&, element);
 
 const std::map<std::string, Check>& Checks() {
   static const std::map<std::string, Check> kChecks{
@@ -387,16 +388,17 @@ std::string GroupOf(element line) {
   return Text(line, "registered").empty() ? "unknown" : "registered";
 }
 
-Result<Sides> CheckHintLine(element line) {
-  if (!Text(line, "plugin").empty()) return PluginHint(line);
+Result<Sides> CheckHintLine(const config::Behaviour& behaviour, element line) {
+  if (!Text(line, "plugin").empty()) return PluginHint(behaviour, line);
   const auto check = Checks().find(GroupOf(line));
   if (check == Checks().end()) return Fail("a kind of line that is not known");
-  return check->second(line);
+  return check->second(behaviour, line);
 }
 
-int RunHints(const std::string& file) {
-  return CheckLines(file, [](element line) -> Checked {
-    const Result<Sides> sides = CheckHintLine(line);
+int RunHints(int minor, const std::string& file) {
+  const config::Behaviour behaviour{config::FeatureGates(minor)};
+  return CheckLines(file, [&](element line) -> Checked {
+    const Result<Sides> sides = CheckHintLine(behaviour, line);
     if (!sides) return {GroupOf(line), "    error " + sides.error().Message()};
     if (sides->ours == sides->theirs) return {GroupOf(line), ""};
     return {GroupOf(line), "    ours   " + sides->ours + "\n    theirs " + sides->theirs};

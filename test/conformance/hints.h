@@ -6,6 +6,7 @@
 #include <simdjson.h>
 
 #include "base/error.h"
+#include "config/behaviour.h"
 
 namespace berth::conformance {
 
@@ -16,8 +17,9 @@ struct Sides {
 };
 
 // Fails when the line cannot be understood.
-Result<Sides> CheckHintLine(simdjson::dom::element line);
-// The group of lines it is counted with: the plugin of a hint, or the kind of line.
+Result<Sides> CheckHintLine(const config::Behaviour& behaviour, simdjson::dom::element line);
+// The group of lines it is counted with: the plugin of a hint, or the kind of
+// line.
 std::string GroupOf(simdjson::dom::element line);
 
 }  // namespace berth::conformance

@@ -4,14 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "config/behaviour.h"
 #include "conformance/runner.h"
 
 namespace {
 
 constexpr char kUsage[] =
-    "usage: berth-conformance --cases FILE --expected FILE [--results OUT]\n"
-    "       berth-conformance --values FILE | --config FILE | --hints FILE\n"
-    "       berth-conformance --explain FILE\n"
+    "usage: berth-conformance [--kubernetes-version 1.N] MODE\n"
+    "modes: --cases FILE --expected FILE [--results OUT]\n"
+    "       --values FILE | --config FILE | --hints FILE | --explain FILE\n"
     "\n"
     "  --cases FILE     cluster states and the pods to schedule\n"
     "  --expected FILE  what kube-scheduler decided about them\n"
@@ -20,6 +21,7 @@ constexpr char kUsage[] =
     "  --hints FILE     events, and the pods that they requeue\n"
     "  --explain FILE   cases whose explanations and suggestions to verify\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
+    "  --kubernetes-version 1.N  the minor that the recordings are from\n"
     "  --help           print this help\n"
     "\n"
     "Files are JSON lines, plain or gzip-compressed. Prints the number of matched cases and the "
@@ -35,9 +37,9 @@ int UsageError(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::map<std::string, std::string> flags{{"--cases", ""},  {"--expected", ""}, {"--results", ""},
-                                           {"--config", ""}, {"--values", ""},   {"--hints", ""},
-                                           {"--explain", ""}};
+  std::map<std::string, std::string> flags{
+      {"--cases", ""},  {"--expected", ""}, {"--results", ""}, {"--config", ""},
+      {"--values", ""}, {"--hints", ""},    {"--explain", ""}, {"--kubernetes-version", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg == "--help" || arg == "-h") {
@@ -55,15 +57,23 @@ int main(int argc, char** argv) {
       return UsageError(arg + " needs a file");
     }
   }
+  int minor = berth::config::DefaultKubernetes();
+  if (const std::string& version = flags["--kubernetes-version"]; !version.empty()) {
+    const auto parsed = berth::config::ParseKubernetesVersion(version);
+    if (!parsed) return UsageError("--kubernetes-version: " + parsed.error().Message());
+    minor = *parsed;
+  }
   if (flags["--cases"].empty() != flags["--expected"].empty()) {
     return UsageError("--cases and --expected go together");
   }
   if (!flags["--cases"].empty()) {
-    return berth::conformance::RunCases(flags["--cases"], flags["--expected"], flags["--results"]);
+    return berth::conformance::RunCases(minor, flags["--cases"], flags["--expected"],
+                                        flags["--results"]);
   }
-  if (!flags["--explain"].empty()) return berth::conformance::RunExplanations(flags["--explain"]);
-  if (!flags["--config"].empty()) return berth::conformance::RunConfig(flags["--config"]);
-  if (!flags["--hints"].empty()) return berth::conformance::RunHints(flags["--hints"]);
-  if (!flags["--values"].empty()) return berth::conformance::RunValues(flags["--values"]);
+  if (!flags["--explain"].empty())
+    return berth::conformance::RunExplanations(minor, flags["--explain"]);
+  if (!flags["--config"].empty()) return berth::conformance::RunConfig(minor, flags["--config"]);
+  if (!flags["--hints"].empty()) return berth::conformance::RunHints(minor, flags["--hints"]);
+  if (!flags["--values"].empty()) return berth::conformance::RunValues(minor, flags["--values"]);
   return UsageError("nothing to compare");
 }

@@ -12,6 +12,7 @@
 #include "conformance/plugin_reports.h"
 #include "framework/runtime/nominated_filter.h"
 #include "framework/runtime/post_filter.h"
+#include "plugins/default_preemption/default_preemption.h"
 
 namespace berth::conformance {
 namespace {
@@ -38,10 +39,25 @@ std::string Truncated(const std::string& message) {
   return message.substr(0, kLimit - kSuffix.size()) + std::string(kSuffix);
 }
 
+// The gates of the case: those of the minor, and what the case switches.
+Result<config::FeatureGates> GatesOf(int minor, simdjson::dom::element scenario) {
+  config::FeatureGates gates(minor);
+  simdjson::dom::object given;
+  if (scenario["featureGates"].get(given) != simdjson::SUCCESS) return gates;
+  for (const auto& [name, value] : given) {
+    bool on = false;
+    if (value.get(on) != simdjson::SUCCESS) return berth::Fail("featureGates: not a boolean");
+    if (auto set = gates.Set(fmt::format("{}={}", name, on)); !set) return berth::Fail(set.error());
+  }
+  return gates;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Replay>> Replay::Make(simdjson::dom::element scenario) {
-  std::unique_ptr<Replay> replay(new Replay());
+Result<std::unique_ptr<Replay>> Replay::Make(int minor, simdjson::dom::element scenario) {
+  const auto gates = GatesOf(minor, scenario);
+  if (!gates) return berth::Fail(gates.error());
+  std::unique_ptr<Replay> replay(new Replay(config::Behaviour(*gates)));
   if (auto ok = LoadObjects(scenario["objects"], replay->cluster_); !ok)
     return berth::Fail(ok.error());
   if (auto ok = replay->LoadConfig(scenario); !ok) return berth::Fail(ok.error());
@@ -56,10 +72,10 @@ Result<std::unique_ptr<Replay>> Replay::Make(simdjson::dom::element scenario) {
 }
 
 Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {
-  config::KubeSchedulerConfiguration config = config::Default();
+  config::KubeSchedulerConfiguration config = config::Default(behaviour_);
   simdjson::dom::element given;
   if (scenario["config"].get(given) == simdjson::SUCCESS && !given.is_null()) {
-    auto loaded = config::Load(simdjson::minify(given));
+    auto loaded = config::Load(simdjson::minify(given), behaviour_);
     if (!loaded) return berth::Fail(loaded.error());
     config = std::move(*loaded);
   }
@@ -72,7 +88,7 @@ Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {
       }
     }
   }
-  auto profiles = scheduler::ProfileSet::Make(config, cluster_);
+  auto profiles = scheduler::ProfileSet::Make(config, behaviour_, cluster_);
   if (!profiles) return berth::Fail(profiles.error());
   profiles_ = std::make_unique<scheduler::ProfileSet>(std::move(*profiles));
   for (const auto& profile : profiles_->Profiles()) {
@@ -288,6 +304,12 @@ void Replay::Fail(framework::Cycle& cycle, PodId id, PodResult* result) {
     diagnosis.post_filter_message = outcome.message;
     AddPreemptionReport(report, cluster_, &outcome);
     ApplyPostFilter(report, cluster_, id, proposal, &outcome);
+    // The recording names the first of the best candidates.
+    if (behaviour_.preemption_has_message && !outcome.nominated_node.empty()) {
+      outcome.message =
+          plugins::default_preemption::FoundMessage(outcome.nominated_node, outcome.victims.size());
+      diagnosis.post_filter_message = outcome.message;
+    }
   }
   result->message =
       diagnosis.post_filter_message.empty() ? before : before + " " + diagnosis.post_filter_message;

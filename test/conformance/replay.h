@@ -21,7 +21,7 @@ namespace berth::conformance {
 class Replay {
  public:
   // Loads the cluster and the configuration of a case.
-  static Result<std::unique_ptr<Replay>> Make(simdjson::dom::element scenario);
+  static Result<std::unique_ptr<Replay>> Make(int minor, simdjson::dom::element scenario);
 
   // The pods to schedule, in order.
   const std::vector<cluster::PodId>& Pods() const { return pods_; }
@@ -34,7 +34,9 @@ class Replay {
   scheduler::ProfileSet& Profiles() { return *profiles_; }
 
  private:
-  Replay() : algorithm_({.percentage_of_nodes_to_score = 100}) {}
+  explicit Replay(const config::Behaviour& behaviour) : behaviour_(behaviour), algorithm_({}) {
+    cluster_.SetRequestRules(behaviour.requests);
+  }
 
   Result<void> LoadConfig(simdjson::dom::element scenario);
   void NominateFromStatus();
@@ -49,6 +51,7 @@ class Replay {
   void ClearNomination(cluster::PodId id);
   std::vector<std::string> Names(const framework::NodeSet& nodes) const;
 
+  const config::Behaviour behaviour_;
   cluster::Cluster cluster_;
   std::unique_ptr<scheduler::ProfileSet> profiles_;
   scheduler::Algorithm algorithm_;

@@ -456,7 +456,7 @@ int RunLines(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-int RunValues(const std::string& file) {
+int RunValues(int, const std::string& file) {
   const Result<std::string> text = files::ReadFile(file);
   if (!text) {
     std::fprintf(stderr, "%s\n", text.error().Message().c_str());

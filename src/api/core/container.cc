@@ -22,6 +22,14 @@ const TypeInfo& ContainerResizePolicy::Type() {
   return type;
 }
 
+const TypeInfo& ContainerRestartRule::Type() {
+  static const TypeInfo type = Describe<ContainerRestartRule>("ContainerRestartRule")
+                                   .Field(1, "action", &ContainerRestartRule::action)
+                                   .Ignore({"exitCodes"})
+                                   .Build();
+  return type;
+}
+
 const TypeInfo& Container::Type() {
   static const TypeInfo type =
       Describe<Container>("Container")
@@ -31,11 +39,11 @@ const TypeInfo& Container::Type() {
           .Always(8, "resources", &Container::resources)
           .Field(23, "resizePolicy", &Container::resize_policy)
           .Field(24, "restartPolicy", &Container::restart_policy)
-          .Ignore({"command", "args", "workingDir", "envFrom", "env", "restartPolicyRules",
-                   "volumeMounts", "volumeDevices", "livenessProbe", "readinessProbe",
-                   "startupProbe", "lifecycle", "terminationMessagePath",
-                   "terminationMessagePolicy", "imagePullPolicy", "securityContext", "stdin",
-                   "stdinOnce", "tty"})
+          .Field(25, "restartPolicyRules", &Container::restart_policy_rules)
+          .Ignore({"command", "args", "workingDir", "envFrom", "env", "volumeMounts",
+                   "volumeDevices", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",
+                   "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy",
+                   "securityContext", "stdin", "stdinOnce", "tty"})
           .Build();
   return type;
 }

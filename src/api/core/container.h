@@ -35,6 +35,14 @@ struct ContainerResizePolicy {
   static const TypeInfo& Type();
 };
 
+// What happens when the container exits; only the action matters to scheduling.
+struct ContainerRestartRule {
+  std::string action;  // Restart, RestartAllContainers
+
+  bool operator==(const ContainerRestartRule&) const = default;
+  static const TypeInfo& Type();
+};
+
 // One container. An init container with restartPolicy Always is a sidecar.
 struct Container {
   std::string name;
@@ -43,6 +51,7 @@ struct Container {
   ResourceRequirements resources;
   std::vector<ContainerResizePolicy> resize_policy;
   std::optional<std::string> restart_policy;
+  std::vector<ContainerRestartRule> restart_policy_rules;
 
   bool operator==(const Container&) const = default;
   static const TypeInfo& Type();

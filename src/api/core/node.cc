@@ -95,6 +95,7 @@ const TypeInfo& NodeStatus::Type() {
                                    .Field(9, "volumesInUse", &NodeStatus::volumes_in_use)
                                    .Field(10, "volumesAttached", &NodeStatus::volumes_attached)
                                    .Field(13, "features", &NodeStatus::features)
+                                   .Field(14, "declaredFeatures", &NodeStatus::declared_features)
                                    .Ignore({"daemonEndpoints", "config", "runtimeHandlers"})
                                    .Build();
   return type;

@@ -110,6 +110,7 @@ struct NodeStatus {
   std::vector<std::string> volumes_in_use;
   std::vector<AttachedVolume> volumes_attached;
   std::optional<NodeFeatures> features;
+  std::vector<std::string> declared_features;
 
   bool operator==(const NodeStatus&) const = default;
   static const TypeInfo& Type();

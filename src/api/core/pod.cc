@@ -59,10 +59,11 @@ const TypeInfo& PodSpec::Type() {
           .Field(38, "schedulingGates", &PodSpec::scheduling_gates)
           .Field(39, "resourceClaims", &PodSpec::resource_claims)
           .Field(40, "resources", &PodSpec::resources)
+          .Field(37, "hostUsers", &PodSpec::host_users)
           .Ignore({"dnsPolicy", "serviceAccount", "automountServiceAccountToken", "hostPID",
                    "hostIPC", "shareProcessNamespace", "securityContext", "imagePullSecrets",
                    "hostname", "subdomain", "hostAliases", "dnsConfig", "enableServiceLinks",
-                   "setHostnameAsFQDN", "hostUsers", "hostnameOverride"})
+                   "setHostnameAsFQDN", "hostnameOverride"})
           .Build();
   return type;
 }
@@ -140,6 +141,8 @@ const TypeInfo& PodStatus::Type() {
           .Field(14, "resize", &PodStatus::resize)
           .Field(15, "resourceClaimStatuses", &PodStatus::resource_claim_statuses)
           .Field(18, "extendedResourceClaimStatus", &PodStatus::extended_resource_claim_status)
+          .Field(19, "allocatedResources", &PodStatus::allocated_resources)
+          .Field(20, "resources", &PodStatus::resources)
           .Build();
   return type;
 }

@@ -82,6 +82,7 @@ struct PodSpec {
   std::vector<PodSchedulingGate> scheduling_gates;
   std::vector<PodResourceClaim> resource_claims;
   Box<ResourceRequirements> resources;
+  std::optional<bool> host_users;
 
   bool operator==(const PodSpec&) const = default;
   static const TypeInfo& Type();
@@ -165,6 +166,8 @@ struct PodStatus {
   std::string resize;
   std::vector<PodResourceClaimStatus> resource_claim_statuses;
   Box<PodExtendedResourceClaimStatus> extended_resource_claim_status;
+  ResourceList allocated_resources;     // of the pod as a whole
+  Box<ResourceRequirements> resources;  // the same, in effect
 
   bool operator==(const PodStatus&) const = default;
   static const TypeInfo& Type();

@@ -19,6 +19,14 @@ const TypeInfo& EphemeralVolumeSource::Type() {
   return type;
 }
 
+const TypeInfo& ImageVolumeSource::Type() {
+  static const TypeInfo type = Describe<ImageVolumeSource>("ImageVolumeSource")
+                                   .Field(1, "reference", &ImageVolumeSource::reference)
+                                   .Ignore({"pullPolicy"})
+                                   .Build();
+  return type;
+}
+
 const TypeInfo& Volume::Type() {
   static const TypeInfo type =
       Describe<Volume>("Volume")
@@ -43,9 +51,10 @@ const TypeInfo& Volume::Type() {
           .Field(24, "portworxVolume", &Volume::portworx_volume)
           .Field(28, "csi", &Volume::csi)
           .Field(29, "ephemeral", &Volume::ephemeral)
+          .Field(30, "image", &Volume::image)
           .EndInline()
           .Ignore({"gitRepo", "glusterfs", "flexVolume", "cephfs", "flocker", "fc", "quobyte",
-                   "photonPersistentDisk", "scaleIO", "storageos", "image"})
+                   "photonPersistentDisk", "scaleIO", "storageos"})
           .Build();
   return type;
 }

@@ -29,6 +29,14 @@ struct EphemeralVolumeSource {
   static const TypeInfo& Type();
 };
 
+// An image whose content is mounted.
+struct ImageVolumeSource {
+  std::string reference;
+
+  bool operator==(const ImageVolumeSource&) const = default;
+  static const TypeInfo& Type();
+};
+
 // A named volume; exactly one source is set. Sources that never influence placement are known by
 // presence.
 struct Volume {
@@ -52,6 +60,7 @@ struct Volume {
   Box<PortworxVolumeSource> portworx_volume;
   Box<CSIVolumeSource> csi;
   Box<EphemeralVolumeSource> ephemeral;
+  Box<ImageVolumeSource> image;
 
   bool operator==(const Volume&) const = default;
   static const TypeInfo& Type();

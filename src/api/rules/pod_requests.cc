@@ -10,6 +10,14 @@
 #include "api/rules/resource_name.h"
 
 namespace berth::api {
+
+bool HasPodLevelRequests(const Pod& pod) {
+  if (!pod.spec.resources) return false;
+  const ResourceList& requests = pod.spec.resources->requests;
+  return std::any_of(requests.begin(), requests.end(),
+                     [](const auto& entry) { return IsPodLevelResource(entry.first); });
+}
+
 namespace {
 
 // Amounts by name while they are summed up. Names point into the pod; the usual few fit without the
@@ -103,9 +111,12 @@ bool ResizeInfeasible(const Pod& pod) {
   return false;
 }
 
-bool HasStatusResources(const Pod& pod) {
-  const auto has = [](const ContainerStatus& status) { return status.resources.has_value(); };
+bool HasStatusResources(const Pod& pod, const RequestRules& rules) {
+  const auto has = [&](const ContainerStatus& status) {
+    return status.resources || (rules.max_of_totals && !status.allocated_resources.empty());
+  };
   const PodStatus& s = pod.status;
+  if (rules.pod_level_status && s.resources) return true;
   return std::any_of(s.container_statuses.begin(), s.container_statuses.end(), has) ||
          std::any_of(s.init_container_statuses.begin(), s.init_container_statuses.end(), has);
 }
@@ -139,11 +150,20 @@ Sum SumContainers(const PodSpec& spec, const ResourcesOf& resources_of) {
   return total;
 }
 
+void AddDefaults(const PodRequestsOptions& options, Sum* requests) {
+  if (options.default_cpu && !requests->Get(kCpu)) {
+    requests->Set(kCpu, Quantity::FromMilli(kDefaultMilliCpu));
+  }
+  if (options.default_memory && !requests->Get(kMemory)) {
+    requests->Set(kMemory, Quantity::FromInt(kDefaultMemory));
+  }
+}
+
 // The effective requests of one container after another.
 class ContainerRequests {
  public:
   ContainerRequests(const Pod& pod, const PodRequestsOptions& options) : options_(options) {
-    if (!options.use_status || !HasStatusResources(pod)) return;
+    if (!options.use_status || !HasStatusResources(pod, options.rules)) return;
     infeasible_ = ResizeInfeasible(pod);
     for (const ContainerStatus& status : pod.status.container_statuses)
       statuses_[status.name] = &status;
@@ -160,12 +180,7 @@ class ContainerRequests {
       requests.MaxAll(status->resources->requests);
       requests.MaxAll(status->allocated_resources);
     }
-    if (options_.default_cpu && !requests.Get(kCpu)) {
-      requests.Set(kCpu, Quantity::FromMilli(kDefaultMilliCpu));
-    }
-    if (options_.default_memory && !requests.Get(kMemory)) {
-      requests.Set(kMemory, Quantity::FromInt(kDefaultMemory));
-    }
+    AddDefaults(options_, &requests);
     return requests;
   }
 
@@ -180,13 +195,98 @@ class ContainerRequests {
   std::unordered_map<std::string_view, const ContainerStatus*> statuses_;
 };
 
-Sum SumRequests(const Pod& pod, const PodRequestsOptions& options) {
-  Sum total = SumContainers(pod.spec, ContainerRequests(pod, options));
-  if (!options.skip_pod_level && pod.spec.resources) {
-    for (const auto& [name, amount] : pod.spec.resources->requests) {
-      if (IsPodLevelResource(name)) total.Set(name, amount);
+// The resources of every container from one source, where the maximum of totals counts.
+class SourceRequests {
+ public:
+  enum class Source : uint8_t { kSpec, kAllocated, kActual };
+
+  SourceRequests(const Pod& pod, const PodRequestsOptions& options, Source source)
+      : options_(options), source_(source), infeasible_(ResizeInfeasible(pod)) {
+    if (source == Source::kSpec) return;
+    for (const auto* list : {&pod.status.init_container_statuses, &pod.status.container_statuses}) {
+      for (const ContainerStatus& status : *list) statuses_[status.name] = &status;
     }
   }
+
+  Sum operator()(const Container& container, bool) const {
+    Sum requests;
+    if (const ResourceList* list = ListOf(container)) requests.MaxAll(*list);
+    AddDefaults(options_, &requests);
+    return requests;
+  }
+
+ private:
+  const ResourceList* ListOf(const Container& container) const {
+    const auto it = statuses_.find(container.name);
+    if (it != statuses_.end()) {
+      const ContainerStatus& status = *it->second;
+      if (source_ == Source::kActual && status.resources && !status.resources->requests.empty()) {
+        return &status.resources->requests;
+      }
+      if (!status.allocated_resources.empty()) return &status.allocated_resources;
+    }
+    if (source_ != Source::kSpec && infeasible_) return nullptr;
+    return &container.resources.requests;
+  }
+
+  PodRequestsOptions options_;
+  Source source_;
+  bool infeasible_;
+  std::unordered_map<std::string_view, const ContainerStatus*> statuses_;
+};
+
+Sum MaxOfTotals(const Pod& pod, const PodRequestsOptions& options) {
+  using Source = SourceRequests::Source;
+  Sum total;
+  const auto add = [&](Source source) {
+    total.MaxAll(SumContainers(pod.spec, SourceRequests(pod, options, source)));
+  };
+  if (!ResizeInfeasible(pod)) add(Source::kSpec);
+  const PodStatus& status = pod.status;
+  if (options.rules.pod_level_status && !status.allocated_resources.empty() && status.resources &&
+      !status.resources->requests.empty()) {
+    total.MaxAll(status.resources->requests);
+    total.MaxAll(status.allocated_resources);
+  } else {
+    add(Source::kActual);
+    add(Source::kAllocated);
+  }
+  return total;
+}
+
+// The requests of the pod as a whole where its status has some, too.
+void ApplyPodLevel(const Pod& pod, const PodRequestsOptions& options, Sum* total) {
+  const ResourceList& spec = pod.spec.resources->requests;
+  const bool resized =
+      options.rules.pod_level_status && options.use_status && pod.status.resources.has_value();
+  if (!resized) {
+    for (const auto& [name, amount] : spec) {
+      if (IsPodLevelResource(name)) total->Set(name, amount);
+    }
+    return;
+  }
+  Sum effective;
+  if (!ResizeInfeasible(pod)) effective.MaxAll(spec);
+  effective.MaxAll(pod.status.resources->requests);
+  effective.MaxAll(pod.status.allocated_resources);
+  if (options.rules.max_of_totals) {
+    for (const auto& [name, amount] : effective) {
+      if (IsPodLevelResource(name)) total->Set(name, amount);
+    }
+    return;
+  }
+  for (const auto& [name, ignored] : spec) {
+    if (!IsPodLevelResource(name)) continue;
+    const Quantity* amount = effective.Get(name);
+    total->Set(name, amount != nullptr ? *amount : Quantity());
+  }
+}
+
+Sum SumRequests(const Pod& pod, const PodRequestsOptions& options) {
+  const bool totals = options.use_status && options.rules.max_of_totals;
+  Sum total =
+      totals ? MaxOfTotals(pod, options) : SumContainers(pod.spec, ContainerRequests(pod, options));
+  if (!options.skip_pod_level && HasPodLevelRequests(pod)) ApplyPodLevel(pod, options, &total);
   total.AddAll(pod.spec.overhead);
   return total;
 }
@@ -249,21 +349,15 @@ ResourceList PodLimits(const Pod& pod) {
   return total.ToList();
 }
 
-bool HasPodLevelRequests(const Pod& pod) {
-  if (!pod.spec.resources) return false;
-  const ResourceList& requests = pod.spec.resources->requests;
-  return std::any_of(requests.begin(), requests.end(),
-                     [](const auto& entry) { return IsPodLevelResource(entry.first); });
-}
-
-PodResources PodResources::Of(const Pod& pod) {
+PodResources PodResources::Of(const Pod& pod, const RequestRules& rules) {
   PodResources out;
   const bool pod_level = HasPodLevelRequests(pod);
-  const bool resized = HasStatusResources(pod);
+  const bool resized =
+      HasStatusResources(pod, rules) || (rules.max_of_totals && ResizeInfeasible(pod));
 
   const Sum spec = SumRequests(pod, {});
   out.filter = AmountsOf(spec, 0);
-  const Sum occupied = resized ? SumRequests(pod, {.use_status = true}) : spec;
+  const Sum occupied = resized ? SumRequests(pod, {.use_status = true, .rules = rules}) : spec;
   out.node = AmountsOf(occupied, std::numeric_limits<int64_t>::min());
 
   // Most pods ask for cpu and memory everywhere, or have neither resizes nor pod-level resources:
@@ -274,7 +368,8 @@ PodResources PodResources::Of(const Pod& pod) {
   if (!(complete && !resized)) {
     with_defaults = SumRequests(pod, {.use_status = true,
                                       .default_cpu = !pod_level || !occupied.Get(kCpu),
-                                      .default_memory = !pod_level || !occupied.Get(kMemory)});
+                                      .default_memory = !pod_level || !occupied.Get(kMemory),
+                                      .rules = rules});
   }
   const Sum& nonzero = with_defaults ? *with_defaults : occupied;
   out.nonzero_milli_cpu = MilliOf(nonzero, kCpu);

@@ -30,6 +30,18 @@ struct ResourceAmounts {
   bool operator==(const ResourceAmounts&) const = default;
 };
 
+// How the requests of a pod that is resized in place are put together. Differs between Kubernetes
+// minors.
+struct RequestRules {
+  // The resources of the pod as a whole can be resized: its status counts too.
+  bool pod_level_status = false;
+  // The maximum of the totals of spec, allocated and actual resources; else the total of the
+  // maxima of every container.
+  bool max_of_totals = false;
+
+  bool operator==(const RequestRules&) const = default;
+};
+
 struct PodRequestsOptions {
   // Take what the kubelet has allocated to containers into account (resize in place).
   bool use_status = false;
@@ -38,6 +50,7 @@ struct PodRequestsOptions {
   // Containers without a request for it get the default.
   bool default_cpu = false;
   bool default_memory = false;
+  RequestRules rules = {};
 };
 
 ResourceList PodRequests(const Pod& pod, const PodRequestsOptions& options = {});
@@ -60,7 +73,7 @@ struct PodResources {
   // (kube-scheduler v1.34 builds the scorer without these features).
   ResourceAmounts fit_score;
 
-  static PodResources Of(const Pod& pod);
+  static PodResources Of(const Pod& pod, const RequestRules& rules = {});
 
   bool operator==(const PodResources&) const = default;
 };

@@ -14,6 +14,8 @@ const TypeInfo& CSIDriverSpec::Type() {
           .Field(8, "seLinuxMount", &CSIDriverSpec::se_linux_mount)
           .Field(9, "nodeAllocatableUpdatePeriodSeconds",
                  &CSIDriverSpec::node_allocatable_update_period_seconds)
+          .Field(11, "preventPodSchedulingIfMissing",
+                 &CSIDriverSpec::prevent_pod_scheduling_if_missing)
           .Ignore({"tokenRequests"})
           .Build();
   return type;

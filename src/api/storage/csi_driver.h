@@ -22,6 +22,7 @@ struct CSIDriverSpec {
   std::optional<bool> requires_republish;
   std::optional<bool> se_linux_mount;
   std::optional<int64_t> node_allocatable_update_period_seconds;
+  std::optional<bool> prevent_pod_scheduling_if_missing;
 
   bool operator==(const CSIDriverSpec&) const = default;
   static const TypeInfo& Type();

@@ -10,6 +10,7 @@
 #include "api/admission/defaults.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml_writer.h"
+#include "cli/behaviour_flags.h"
 #include "cli/config_file.h"
 #include "cli/explain/client.h"
 #include "cli/explain/text.h"
@@ -54,6 +55,7 @@ struct Options {
   std::vector<std::string> files;
   int64_t nodes = 5;
   bool help = false;
+  BehaviourFlags behaviour;
 };
 
 term::Flags MakeFlags(Options* o) {
@@ -75,6 +77,7 @@ term::Flags MakeFlags(Options* o) {
   flags.AddList("f,filename", "FILE|DIR|-", "explain for the cluster in these manifests",
                 &o->files);
   flags.AddText("config", "FILE", "with -f: the KubeSchedulerConfiguration to use", &o->config);
+  o->behaviour.Add(flags);
   flags.AddSwitch("h,help", "print this help", &o->help);
   return flags;
 }
@@ -125,6 +128,8 @@ Result<Answer> AskServer(const Options& options, const std::string& namespace_,
 // --- Manifests
 
 struct Input {
+  explicit Input(const config::Behaviour& behaviour) : world(behaviour) {}
+
   sim::World world;
   scheduler::NodeObjects nodes;
 };
@@ -149,11 +154,13 @@ Result<void> ReadInput(const Options& options, Input* input) {
 
 Result<Answer> AskManifests(const Options& options, const std::string& namespace_,
                             const std::string& name) {
-  const auto config = ReadConfig(options.config, "berth explain");
+  const auto behaviour = options.behaviour.Make("berth explain");
+  if (!behaviour) return Fail(behaviour.error());
+  const auto config = ReadConfig(options.config, *behaviour, "berth explain");
   if (!config) return Fail(config.error());
-  Input input;
+  Input input(*behaviour);
   if (auto ok = ReadInput(options, &input); !ok) return Fail(ok.error());
-  auto profiles = berth::scheduler::ProfileSet::Make(*config, input.world.GetCluster());
+  auto profiles = berth::scheduler::ProfileSet::Make(*config, *behaviour, input.world.GetCluster());
   if (!profiles) return Fail(profiles.error());
   scheduler::Source source;
   source.cluster = &input.world.GetCluster();

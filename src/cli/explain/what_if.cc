@@ -64,9 +64,14 @@ void SetWeight(config::Plugins& plugins, const std::string& name, int32_t weight
 
 class WhatIf {
  public:
-  WhatIf(const explain::ClusterCopy& copy, const explain::WhatIfRequest& request,
+  WhatIf(const explain::ClusterCopy& copy, const config::Behaviour& behaviour,
+         const explain::WhatIfRequest& request,
          std::span<const berth::scheduler::ExtraPlugin> plugins)
-      : copy_(copy), request_(request), plugins_(plugins) {
+      : copy_(copy),
+        behaviour_(behaviour),
+        request_(request),
+        plugins_(plugins),
+        world_(behaviour) {
     for (const auto& node : copy_.nodes) nodes_[node->metadata.name] = node.get();
   }
 
@@ -267,14 +272,12 @@ class WhatIf {
   }
 
   Result<void> Place(const config::KubeSchedulerConfiguration& config) {
-    auto profiles =
-        berth::scheduler::ProfileSet::Make(config, world_.GetCluster(), nullptr, 0, plugins_);
+    auto profiles = berth::scheduler::ProfileSet::Make(config, behaviour_, world_.GetCluster(),
+                                                       nullptr, 0, plugins_);
     if (!profiles) return Fail(profiles.error());
     for (const auto& profile : profiles->Profiles()) KeepFromReserving(*profile);
     sim::PlacementOptions options;
     options.keep_scores = true;
-    options.algorithm.percentage_of_nodes_to_score =
-        config.percentage_of_nodes_to_score.value_or(0);
     sim::Placement placement(world_, *profiles, options);
     std::map<std::string, int64_t> weights;
     for (const auto& profile : profiles->Profiles()) {
@@ -363,6 +366,7 @@ class WhatIf {
   }
 
   const explain::ClusterCopy& copy_;
+  const config::Behaviour& behaviour_;
   const explain::WhatIfRequest& request_;
   std::span<const berth::scheduler::ExtraPlugin> plugins_;
   std::map<std::string_view, const api::Node*> nodes_;
@@ -381,10 +385,11 @@ class WhatIf {
 
 Result<explain::WhatIfResult> AnswerWhatIf(const explain::ClusterCopy& copy,
                                            const config::KubeSchedulerConfiguration& config,
+                                           const config::Behaviour& behaviour,
                                            const explain::WhatIfRequest& request,
                                            std::span<const berth::scheduler::ExtraPlugin> plugins) {
   const auto start = Clock::now();
-  auto result = WhatIf(copy, request, plugins).Run(config);
+  auto result = WhatIf(copy, behaviour, request, plugins).Run(config);
   if (result) {
     result->took_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }

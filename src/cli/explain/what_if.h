@@ -16,7 +16,7 @@ namespace berth::cli {
 // filter and score. Errors say what in the request is wrong.
 Result<berth::explain::WhatIfResult> AnswerWhatIf(
     const berth::explain::ClusterCopy& copy, const config::KubeSchedulerConfiguration& config,
-    const berth::explain::WhatIfRequest& request,
+    const config::Behaviour& behaviour, const berth::explain::WhatIfRequest& request,
     std::span<const berth::scheduler::ExtraPlugin> plugins = {});
 
 }  // namespace berth::cli

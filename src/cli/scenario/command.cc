@@ -91,7 +91,7 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   if (!scenario) return Fail(scenario.error());
   auto config = ReadConfig(
       command.config.empty() ? Beside(command.scenario, scenario->config) : command.config,
-      "berth simulate");
+      command.behaviour, "berth simulate");
   if (!config) return Fail(config.error());
   if (!command.html.empty()) {
     // Better told before a long run than after it.
@@ -106,6 +106,7 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   options.seed = command.seed ? static_cast<uint64_t>(*command.seed) : scenario->seed;
   options.adaptive_sampling = command.adaptive_sampling;
   options.config = std::move(*config);
+  options.behaviour = command.behaviour;
   const auto start = std::chrono::steady_clock::now();
   term::Progress progress("virtual seconds", static_cast<size_t>(options.duration / sim::kSecond));
   options.progress = [&](sim::Nanos at) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "config/behaviour.h"
 
 namespace berth::cli {
 
@@ -20,6 +21,7 @@ struct ScenarioCommand {
   std::optional<int64_t> duration;  // nanoseconds; instead of the scenario's
   std::optional<int64_t> seed;      // instead of the scenario's
   bool adaptive_sampling = false;
+  config::Behaviour behaviour = {};
 };
 
 // How many pods are pending at the end.

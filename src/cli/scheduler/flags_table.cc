@@ -257,8 +257,8 @@ void AddFeatureGates(Table& t, FlagValues& v) {
   t.Strings("emulated-version", &v.emulated_version,
             fmt::format("Take the feature gates' defaults of an older version, [kube=]MAJOR.MINOR."
                         "\nOptions are: kube=1.{}..1.{}(default:1.{})",
-                        config::FeatureGates::kOldestMinor, config::FeatureGates::kMinor,
-                        config::FeatureGates::kMinor));
+                        config::FeatureGates().OldestEmulated(), config::DefaultKubernetes(),
+                        config::DefaultKubernetes()));
   Flag& gates = t.Add("feature-gates", "colonSeparatedMultimapStringString", GatesHelp());
   gates.set = [&v](const std::string& text) -> Result<void> {
     AddColonSeparated(text, &v.feature_gates);

@@ -19,8 +19,6 @@
 #include "api/go/go_text.h"
 #include "cli/scheduler/options_checks.h"
 #include "cli/scheduler/version.h"
-#include "config/dra_features.h"
-#include "config/storage_capacity_scoring.h"
 #include "config/v1beta3.h"
 
 namespace berth::cli::scheduler {
@@ -252,49 +250,6 @@ void ApplyLeaderElection(const Flags& flags, config::LeaderElectionConfiguration
   }
 }
 
-// Without the gate DynamicResourceAllocation the plugin is not among the default ones, and does
-// nothing where it is named.
-void DropPlugin(config::KubeSchedulerConfiguration& config, std::string_view name) {
-  const auto is_it = [&](const auto& entry) { return entry.name == name; };
-  for (config::KubeSchedulerProfile& profile : config.profiles) {
-    std::erase_if(profile.plugins.multi_point.enabled, is_it);
-    for (size_t i = 0; i < config::kExtensionPointCount; ++i) {
-      const auto point = static_cast<config::ExtensionPoint>(i);
-      std::erase_if(config::SetOf(profile.plugins, point).enabled, is_it);
-    }
-    std::erase_if(profile.plugin_config, is_it);
-  }
-}
-
-// Without the gate DRASchedulerFilterTimeout there is no limit by default, and none can be given.
-Result<void> DropFilterTimeout(config::KubeSchedulerConfiguration& config) {
-  const auto standard = config::DynamicResourcesArgs().filter_timeout;
-  for (size_t p = 0; p < config.profiles.size(); ++p) {
-    std::vector<config::PluginConfig>& entries = config.profiles[p].plugin_config;
-    for (size_t i = 0; i < entries.size(); ++i) {
-      auto* args = std::get_if<config::DynamicResourcesArgs>(&entries[i].args);
-      if (args == nullptr) continue;
-      if (args->filter_timeout && args->filter_timeout != standard) {
-        return Fail(
-            fmt::format("profiles[{}].pluginConfig[{}].args.filterTimeout: Forbidden: "
-                        "DRASchedulingFilterTimeout feature gate is disabled",
-                        p, i));
-      }
-      args->filter_timeout.reset();
-    }
-  }
-  return {};
-}
-
-Result<void> ApplyGates(const config::FeatureGates& gates,
-                        config::KubeSchedulerConfiguration& config) {
-  if (!gates.Enabled("DynamicResourceAllocation")) DropPlugin(config, "DynamicResources");
-  if (gates.Enabled("StorageCapacityScoring")) config::SetScoringDefaults(config);
-  config::SetDraFeatures(config::DraFeaturesOf(gates), config);
-  if (!gates.Enabled("DRASchedulerFilterTimeout")) return DropFilterTimeout(config);
-  return {};
-}
-
 }  // namespace
 
 OrExit<SchedulerOptions> Prepare(const Flags& flags) {
@@ -320,6 +275,7 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   if (!errors.empty()) return Failure(api::JoinErrors(errors));
 
   SchedulerOptions options;
+  options.behaviour = config::Behaviour(*gates);
   options.gates = std::move(*gates);
   options.master = values.master;
   options.config_file = values.config;
@@ -349,23 +305,21 @@ void WarnOnce(const std::vector<std::string>& warnings, std::set<std::string>& t
 
 Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options) {
   if (options.config_file.empty()) {
-    options.config = config::Default();
+    options.config = config::Default(options.behaviour);
     ApplyDeprecated(flags, options.config);
     ApplyLeaderElection(flags, options.config.leader_election);
   } else {
     const auto text = ReadWhole(options.config_file);
     if (!text) return Fail(text.error());
-    auto read = config::DecodeAnyVersion(*text);
+    auto read = config::DecodeAnyVersion(*text, options.behaviour);
     if (!read) return Fail(std::move(read.error()));
     WarnOnce(read->Warnings(), options.told);
     ApplyLeaderElection(flags, read->config.leader_election);
-    const auto valid = options.gates.Enabled("StorageCapacityScoring")
-                           ? config::ValidateWithScoring(read->config, read->api_version)
-                           : config::Validate(read->config, read->api_version);
+    const auto valid = config::Validate(read->config, options.behaviour, read->api_version);
     if (!valid) return valid;
     options.config = std::move(read->config);
   }
-  return ApplyGates(options.gates, options.config);
+  return {};
 }
 
 Result<void> CheckServing(ServingOptions& serving) {

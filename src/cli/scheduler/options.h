@@ -68,6 +68,7 @@ struct SchedulerOptions {
   config::KubeSchedulerConfiguration config;  // defaulted; validated when from a file
   std::set<std::string> told;                 // warnings about the configuration, already logged
   config::FeatureGates gates;
+  config::Behaviour behaviour;  // from the gates
   std::string master;
   std::string config_file;
   std::string write_config_to;

@@ -55,12 +55,12 @@ Result<std::optional<Emulated>> ParseEmulated(const std::vector<std::string>& it
   return std::optional<Emulated>(Emulated{std::move(version), std::move(text)});
 }
 
-// The minor version to take gates from. Versions out of range are refused later; until then they
-// count as what is nearest.
-int MinorOf(const ParsedVersion& version) {
+// The minor version to take gates from. Versions out of range are refused
+// later; until then they count as what is nearest.
+int MinorOf(const ParsedVersion& version, int newest) {
   if (version.At(0) == 0) return 0;
-  if (version.At(0) > 1) return config::FeatureGates::kMinor;
-  return static_cast<int>(std::min<uint64_t>(version.At(1), config::FeatureGates::kMinor));
+  if (version.At(0) > 1) return newest;
+  return static_cast<int>(std::min<uint64_t>(version.At(1), static_cast<uint64_t>(newest)));
 }
 
 void CheckHeaders(std::string_view flag, const std::vector<std::string>& names,
@@ -101,7 +101,7 @@ void CheckRequestHeader(const FlagValues& flags, const config::FeatureGates& gat
     warnings.push_back(
         NotStandard("requestheader-extra-headers-prefix", "X-Remote-Extra- header prefix"));
   }
-  if (!gates.Enabled("RemoteRequestHeaderUID")) {
+  if (!gates.Enabled(config::Gate::kRemoteRequestHeaderUID)) {
     if (!flags.requestheader_uid_headers.empty()) {
       errors.emplace_back(
           "--requestheader-uid-headers requires the \"RemoteRequestHeaderUID\" feature to be "
@@ -129,8 +129,9 @@ bool IsMetricAndLabel(std::string_view key) {
          IsName(key.substr(comma + 1), false);
 }
 
-void CheckMetrics(const FlagValues& flags, std::vector<std::string>& errors) {
-  const std::string previous = fmt::format("1.{}", config::FeatureGates::kMinor - 1);
+void CheckMetrics(const FlagValues& flags, const config::FeatureGates& gates,
+                  std::vector<std::string>& errors) {
+  const std::string previous = fmt::format("1.{}", gates.Minor() - 1);
   const std::string& version = flags.show_hidden_metrics_for_version;
   if (!version.empty() && version != previous) {
     errors.push_back(fmt::format(
@@ -165,8 +166,8 @@ Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
                                               std::vector<std::string>* warnings) {
   auto emulated = ParseEmulated(flags.emulated_version);
   if (!emulated) return Fail(std::move(emulated.error()));
-  config::FeatureGates gates(*emulated ? MinorOf((*emulated)->version)
-                                       : config::FeatureGates::kMinor);
+  const int minor = config::DefaultKubernetes();
+  config::FeatureGates gates(minor, *emulated ? MinorOf((*emulated)->version, minor) : minor);
   if (flags.feature_gates.contains("") && flags.feature_gates.contains(std::string(kComponent))) {
     return Fail(
         "set kube feature gates with default empty prefix or kube: prefix consistently, do not mix "
@@ -183,24 +184,25 @@ Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
   return gates;
 }
 
-std::vector<std::string> CheckEmulatedVersion(const FlagValues& flags) {
+std::vector<std::string> CheckEmulatedVersion(const FlagValues& flags,
+                                              const config::FeatureGates& gates) {
   const auto emulated = ParseEmulated(flags.emulated_version);
   if (!emulated || !*emulated) return {};
-  constexpr int kNewest = config::FeatureGates::kMinor;
-  constexpr int kOldest = config::FeatureGates::kOldestMinor;
+  const int newest_minor = gates.Minor();
+  const int oldest_minor = gates.OldestEmulated();
   const std::pair<uint64_t, uint64_t> version((*emulated)->version.At(0),
                                               (*emulated)->version.At(1));
-  const std::pair<uint64_t, uint64_t> newest(1, kNewest);
-  const std::pair<uint64_t, uint64_t> oldest(1, kOldest);
+  const std::pair<uint64_t, uint64_t> newest(1, newest_minor);
+  const std::pair<uint64_t, uint64_t> oldest(1, oldest_minor);
   std::vector<std::string> errors;
   const std::string& text = (*emulated)->text;
   if (version < oldest || newest < version) {
-    errors.push_back(
-        fmt::format("emulation version {} is not between [1.{}, 1.{}.0]", text, kOldest, kNewest));
+    errors.push_back(fmt::format("emulation version {} is not between [1.{}, 1.{}.0]", text,
+                                 oldest_minor, newest_minor));
   }
   if (version < oldest) {
     errors.push_back(fmt::format("minCompatibilityVersion version 1.{} is not between [1.{}, {}]",
-                                 kOldest, kOldest, text));
+                                 oldest_minor, oldest_minor, text));
   }
   return errors;
 }
@@ -209,14 +211,14 @@ Result<void> CheckLogging(const FlagValues& flags, const config::FeatureGates& g
   std::vector<std::string> errors;
   if (flags.logging_format != "text" && flags.logging_format != "json") {
     errors.push_back(api::InvalidString("format", flags.logging_format, "Unsupported log format"));
-  } else if (flags.logging_format == "json" && !gates.Enabled("LoggingBetaOptions")) {
+  } else if (flags.logging_format == "json" && !gates.Enabled(config::Gate::kLoggingBetaOptions)) {
     errors.emplace_back(
         "format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature");
   }
   if (!flags.vmodule.empty() && !flags.logging_format.empty() && flags.logging_format != "text") {
     errors.emplace_back("vmodule: Forbidden: Only supported for text log format");
   }
-  if (!gates.Enabled("LoggingAlphaOptions")) {
+  if (!gates.Enabled(config::Gate::kLoggingAlphaOptions)) {
     const auto forbid = [&](bool given, std::string_view path) {
       if (!given) return;
       errors.push_back(
@@ -233,7 +235,7 @@ Result<void> CheckLogging(const FlagValues& flags, const config::FeatureGates& g
 
 std::vector<std::string> CheckFlags(const FlagValues& flags, const config::FeatureGates& gates,
                                     std::vector<std::string>* warnings) {
-  std::vector<std::string> errors = CheckEmulatedVersion(flags);
+  std::vector<std::string> errors = CheckEmulatedVersion(flags, gates);
   CheckAlpha(gates, *warnings);
   if (flags.secure_port > 65535) {
     errors.push_back(
@@ -246,7 +248,7 @@ std::vector<std::string> CheckFlags(const FlagValues& flags, const config::Featu
         flags.secure_port));
   }
   CheckRequestHeader(flags, gates, errors, *warnings);
-  CheckMetrics(flags, errors);
+  CheckMetrics(flags, gates, errors);
   return errors;
 }
 

@@ -426,7 +426,8 @@ TEST_F(OptionsTest, WithoutDynamicResourceAllocationThePluginIsGone) {
   }
   MustRun({"--emulated-version=1.33"});
   EXPECT_FALSE(has_plugin());
-  EXPECT_TRUE(config::Resolve(options_.config));
+  EXPECT_TRUE(config::Resolve(
+      options_.config, {.out_of_tree = {}, .read_file = {}, .behaviour = options_.behaviour}));
 }
 
 TEST_F(OptionsTest, WithoutItsGateTheFilterHasNoTimeout) {

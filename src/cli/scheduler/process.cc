@@ -13,7 +13,6 @@
 #include "cli/scheduler/serving.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/scheduler/version.h"
-#include "config/dra_features.h"
 #include "kube/client/rest_client.h"
 #include "kube/election/leader_elector.h"
 #include "kube/host/cache_debugger.h"
@@ -50,18 +49,9 @@ std::string Identity(const std::string& host_name) {
 
 berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options) {
   berth::scheduler::EngineOptions engine;
-  engine.algorithm.percentage_of_nodes_to_score =
-      options.config.percentage_of_nodes_to_score.value_or(0);
   engine.algorithm.seed = options.seed != 0 ? options.seed : std::random_device()();
   engine.max_in_unschedulable_ns = options.pod_max_in_unschedulable_pods_ns;
-  engine.gates.pop_from_backoff = options.gates.Enabled("SchedulerPopFromBackoffQ");
-  engine.gates.async_preemption = options.gates.Enabled("SchedulerAsyncPreemption");
-  engine.gates.nominate_before_binding = options.gates.Enabled("NominatedNodeNameForExpectation");
-  engine.gates.observed_generation = options.gates.Enabled("PodObservedGenerationTracking");
-  engine.gates.match_label_keys_in_spread =
-      options.gates.Enabled("MatchLabelKeysInPodTopologySpread");
-  engine.gates.pod_level_resources = options.gates.Enabled("PodLevelResources");
-  engine.gates.in_place_scaling = options.gates.Enabled("InPlacePodVerticalScaling");
+  engine.behaviour = options.behaviour;
   return engine;
 }
 
@@ -163,7 +153,7 @@ class RunningProcess final : public Process {
 
   Result<void> MakeHost() {
     if (auto loaded = LoadPluginsOfFlags(); !loaded) return loaded;
-    auto resolved = config::Resolve(options_.config, plugins_.Resolve());
+    auto resolved = config::Resolve(options_.config, plugins_.Resolve(options_.behaviour));
     if (!resolved) return Fail(resolved.error());
     effective_ = resolved->effective;
     LogPlugins(*resolved);
@@ -176,11 +166,7 @@ class RunningProcess final : public Process {
     host.engine = EngineOptionsOf(options_);
     host.engine.extra_plugins = plugins_.extra;
     host.host_name = host_name_;
-    host.devices = options_.gates.Enabled("DynamicResourceAllocation");
-    host.features = config::DraFeaturesOf(options_.gates);
-    host.merges_patches = options_.gates.Enabled("SchedulerAsyncAPICalls");
     host.longest_round = kLongestRound;
-    host.streams_lists = options_.gates.Enabled("WatchListClient");
     host.make_http_client = [this](net::HttpClientOptions http) {
       return net::MakeHttpClient(*loop_, std::move(http));
     };
@@ -227,12 +213,13 @@ class RunningProcess final : public Process {
   }
 
   void MakeReloader() {
-    reloader_ = std::make_unique<Reloader>(
-        *loop_, *host_, serving_->Metrics(), options_.config_file, options_.config,
-        plugins_.Resolve(), reload_, [this](const config::KubeSchedulerConfiguration& taken) {
-          LogExtenders(taken);
-          serving_->SetConfig(taken);
-        });
+    reloader_ =
+        std::make_unique<Reloader>(*loop_, *host_, serving_->Metrics(), options_.config_file,
+                                   options_.config, plugins_.Resolve(options_.behaviour), reload_,
+                                   [this](const config::KubeSchedulerConfiguration& taken) {
+                                     LogExtenders(taken);
+                                     serving_->SetConfig(taken);
+                                   });
     loop_->Post([this] { reloader_->Start(); });
   }
 

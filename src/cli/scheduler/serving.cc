@@ -115,12 +115,13 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server::ServerOptions& server = serving->server_options_;
   server.serving = ListenerOptions(options.serving);
   server.endpoints.profiling = options.config.enable_profiling;
-  server.endpoints.statusz = options.gates.Enabled("ComponentStatusz");
-  server.endpoints.flagz = options.gates.Enabled("ComponentFlagz");
+  server.endpoints.statusz = options.behaviour.statusz;
+  server.endpoints.flagz = options.behaviour.flagz;
   server.endpoints.flags = options.flags;
   server.endpoints.binary_version = BinaryVersion(options.version);
   server.endpoints.metrics = &serving->registry_;
   serving->explains_in_events_ = options.explain_events;
+  serving->behaviour_ = options.behaviour;
   if (options.dashboard) server.endpoints.mounts.push_back(server::DashboardMount());
   return serving;
 }
@@ -133,7 +134,7 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
   for (const auto& profile : options.config.profiles) {
     metrics.profiles.push_back(profile.scheduler_name);
   }
-  metrics.async_api_calls = options.gates.Enabled("SchedulerAsyncAPICalls");
+  metrics.behaviour = options.behaviour;
   metrics_ = std::make_unique<server::SchedulerMetrics>(registry_, metrics);
   decisions_ = std::make_unique<DecisionLog>(*metrics_);
   requests_ = std::make_unique<server::ClientMetrics>(registry_);
@@ -248,6 +249,7 @@ void Serving::StartExplainEvents() {
   options.on_engine = explaining.on_engine;
   options.ready = explaining.ready;
   options.config = explaining.config;
+  options.behaviour = explaining.behaviour;
   options.plugins = explaining.plugins;
   options.record = [this](const berth::scheduler::RecordEvent& event) {
     loop_.Post([this, event] { host_->Events().Record(event); });
@@ -263,9 +265,10 @@ server::ExplainOptions Serving::Explaining() {
     const std::lock_guard lock(configz_mutex_);
     return config_;
   };
+  options.behaviour = behaviour_;
   options.plugins = plugins_;
   options.what_if = [this](const auto& copy, const auto& config, const auto& request) {
-    return AnswerWhatIf(copy, config, request, plugins_);
+    return AnswerWhatIf(copy, config, behaviour_, request, plugins_);
   };
   return options;
 }

@@ -73,6 +73,7 @@ class Serving {
   std::vector<berth::scheduler::ExtraPlugin> plugins_;
   server::ExplainApi explain_;
   bool explains_in_events_ = false;
+  config::Behaviour behaviour_;
   std::unique_ptr<server::ExplainEvents> explain_events_;
   std::atomic<bool> leading_ = false;
   std::atomic<bool> shutting_down_ = false;

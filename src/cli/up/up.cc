@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "apiserver/cluster.h"
+#include "cli/behaviour_flags.h"
 #include "cli/config_file.h"
 #include "cli/explain/what_if.h"
 #include "cli/plugins.h"
@@ -59,6 +60,7 @@ struct UpOptions {
   std::string speed = "1x";
   bool no_scheduler = false;
   bool help = false;
+  BehaviourFlags behaviour;
 };
 
 Result<double> ParseSpeed(const std::string& text) {
@@ -87,6 +89,7 @@ void AddFlags(term::Flags& flags, UpOptions& options) {
   flags.AddText("kubeconfig-out", "FILE", "kubeconfig file to write (berth.kubeconfig)",
                 &options.kubeconfig_out);
   flags.AddText("config", "FILE", "KubeSchedulerConfiguration to use", &options.config);
+  options.behaviour.AddGates(flags);
   flags.AddList("plugin-path", "FILE|DIR",
                 "shared objects with plugins that the configuration may enable; may be repeated",
                 &options.plugin_paths);
@@ -147,6 +150,7 @@ class SchedulerPart {
   static Result<std::unique_ptr<SchedulerPart>> Make(const std::string& server,
                                                      const std::string& token,
                                                      config::KubeSchedulerConfiguration config,
+                                                     const config::Behaviour& behaviour,
                                                      const Plugins& plugins,
                                                      up::Decisions* decisions) {
     auto part = std::make_unique<SchedulerPart>();
@@ -166,12 +170,12 @@ class SchedulerPart {
     if (!made) return Fail(made.error());
     part->client_ = std::move(*made);
     kube::SchedulerHostOptions host;
-    host.engine.algorithm.percentage_of_nodes_to_score =
-        config.percentage_of_nodes_to_score.value_or(0);
+    host.engine.behaviour = behaviour;
     host.engine.algorithm.seed = std::random_device()();
     host.engine.extra_plugins = plugins.extra;
     part->plugins_ = plugins.extra;
     part->config_ = config;
+    part->behaviour_ = behaviour;
     host.config = std::move(config);
     host.host_name = "berth-up";
     host.make_http_client = [loop = part->loop_.get()](net::HttpClientOptions http) {
@@ -205,15 +209,17 @@ class SchedulerPart {
     options.on_engine = [this](auto task) { host_->Do(std::move(task)); };
     options.ready = [this] { return host_->Synced(); };
     options.config = [this] { return config_; };
+    options.behaviour = behaviour_;
     options.plugins = plugins_;
     options.what_if = [this](const auto& copy, const auto& config, const auto& request) {
-      return AnswerWhatIf(copy, config, request, plugins_);
+      return AnswerWhatIf(copy, config, behaviour_, request, plugins_);
     };
     return options;
   }
 
  private:
   config::KubeSchedulerConfiguration config_;
+  config::Behaviour behaviour_;
   std::vector<berth::scheduler::ExtraPlugin> plugins_;
   std::unique_ptr<net::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
@@ -314,7 +320,9 @@ Result<int> Run(const UpOptions& options) {
   const auto start = Clock::now();
   const auto speed = ParseSpeed(options.speed);
   if (!speed) return Fail(speed.error());
-  auto config = ReadConfig(options.config, "berth up");
+  const auto behaviour = options.behaviour.Make("berth up");
+  if (!behaviour) return Fail(behaviour.error());
+  auto config = ReadConfig(options.config, *behaviour, "berth up");
   if (!config) return Fail(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth up");
   if (!plugins) return Fail(plugins.error());
@@ -348,7 +356,8 @@ Result<int> Run(const UpOptions& options) {
   up::Decisions decisions;
   std::unique_ptr<SchedulerPart> part;
   if (!options.no_scheduler) {
-    auto made = SchedulerPart::Make(server, token, std::move(*config), *plugins, &decisions);
+    auto made =
+        SchedulerPart::Make(server, token, std::move(*config), *behaviour, *plugins, &decisions);
     if (!made) return Fail(made.error());
     part = std::move(*made);
     part->Start();

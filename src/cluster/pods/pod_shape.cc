@@ -88,6 +88,12 @@ class KeyWriter {
   char* end_ = nullptr;  // of the room
 };
 
+bool RestartsAllContainers(const api::Container& container) {
+  return std::any_of(
+      container.restart_policy_rules.begin(), container.restart_policy_rules.end(),
+      [](const api::ContainerRestartRule& rule) { return rule.action == "RestartAllContainers"; });
+}
+
 void WriteContainers(const std::vector<api::Container>& containers, KeyWriter& key) {
   key.Number(containers.size());
   for (const api::Container& c : containers) {
@@ -96,6 +102,7 @@ void WriteContainers(const std::vector<api::Container>& containers, KeyWriter& k
     key.Text(c.restart_policy.value_or(""));
     key.Resources(c.resources.requests);
     key.Resources(c.resources.limits);
+    key.Number(RestartsAllContainers(c) ? 1 : 0);
     uint64_t host_ports = 0;
     for (const api::ContainerPort& port : c.ports) host_ports += port.host_port > 0;
     key.Number(host_ports);
@@ -140,6 +147,12 @@ void WriteStatus(const api::PodStatus& status, KeyWriter& key) {
     key.Text(c.reason);
   }
   key.Text(status.resize);
+  if (status.resources || !status.allocated_resources.empty()) {
+    key.Text("P");
+    key.Resources(status.allocated_resources);
+    key.Number(status.resources ? 1 : 0);
+    if (status.resources) key.Resources(status.resources->requests);
+  }
   if (status.extended_resource_claim_status) {
     key.Text("E");
     key.Json(*status.extended_resource_claim_status);
@@ -169,6 +182,8 @@ api::PodStatus SchedulingStatus(const api::PodStatus& status) {
     own.reason = c.reason;
   }
   kept.resize = status.resize;
+  kept.allocated_resources = status.allocated_resources;
+  if (status.resources) kept.resources.emplace().requests = status.resources->requests;
   kept.extended_resource_claim_status = status.extended_resource_claim_status;
   return kept;
 }
@@ -312,6 +327,12 @@ void WriteKind(const api::Pod& pod, KeyWriter& key) {
     key.Text("R");
     key.Json(*spec.resources);
   }
+  if (spec.host_network && spec.host_users == false) key.Text("U");
+  for (const api::Volume& volume : spec.volumes) {
+    if (!volume.image) continue;
+    key.Text("I");
+    key.Text(volume.image->reference);
+  }
   if (const auto* owner = SpreadingController(pod)) {
     key.Text("O");
     for (const std::string* part : {&owner->api_version, &owner->kind, &owner->name})
@@ -338,13 +359,14 @@ bool HasStatusOf(const PodShape& shape, const api::PodStatus& status) {
   return SchedulingStatus(status) == shape.source.status;
 }
 
-PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources) {
+PodShape CompileShape(const api::Pod& pod, const api::RequestRules& rules, Dictionary& strings,
+                      ResourceNames& resources) {
   PodShape shape;
   shape.namespace_ = pod.metadata.namespace_;
   shape.priority = pod.spec.priority.value_or(0);
   shape.never_preempts = pod.spec.preemption_policy && *pod.spec.preemption_policy == "Never";
 
-  const api::PodResources amounts = api::PodResources::Of(pod);
+  const api::PodResources amounts = api::PodResources::Of(pod, rules);
   shape.fit = ToAmounts(amounts.filter, resources);
   shape.on_node = ToAmounts(amounts.node, resources);
   shape.nonzero_cpu = amounts.nonzero_milli_cpu;
@@ -359,6 +381,11 @@ PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& r
   for (const api::Container& c : pod.spec.containers) {
     AddHostPorts(c, strings, &shape.host_ports);
     shape.images.push_back(strings.Intern(api::NormalizedImageName(c.image)));
+  }
+  for (const api::Volume& volume : pod.spec.volumes) {
+    if (!volume.image) continue;
+    shape.image_volumes.push_back(
+        strings.Intern(api::NormalizedImageName(volume.image->reference)));
   }
   for (const api::PodSchedulingGate& gate : pod.spec.scheduling_gates) {
     shape.scheduling_gates.push_back(gate.name);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/core/pod.h"
+#include "api/rules/pod_requests.h"
 #include "cluster/ids.h"
 #include "cluster/pods/host_ports.h"
 #include "cluster/table/amounts.h"
@@ -48,8 +49,9 @@ struct PodShape {
   int64_t nonzero_memory = 0;  // as on_node, with 200 MiB per container that asks for none
   Amounts fit_score;           // what the allocation scores of NodeResourcesFit add to a node
 
-  std::vector<HostPort> host_ports;  // wanted on the node, port > 0
-  std::vector<StringId> images;      // of init and main containers, normalised, in order
+  std::vector<HostPort> host_ports;     // wanted on the node, port > 0
+  std::vector<StringId> images;         // of init and main containers, normalised, in order
+  std::vector<StringId> image_volumes;  // the images of volumes, the same way
   std::vector<std::string> scheduling_gates;
   // The pod's claims and disks in the VolumeUseTable, once per volume. Claims of ephemeral volumes
   // are not among them: their names differ from pod to pod.
@@ -70,6 +72,7 @@ void AppendOwnKey(const api::Pod& pod, std::string* key);
 bool HasStatusOf(const PodShape& shape, const api::PodStatus& status);
 
 // Derives the shape of `pod`; `id`, `serial` and `kind` are left to the caller.
-PodShape CompileShape(const api::Pod& pod, Dictionary& strings, ResourceNames& resources);
+PodShape CompileShape(const api::Pod& pod, const api::RequestRules& rules, Dictionary& strings,
+                      ResourceNames& resources);
 
 }  // namespace berth::cluster

@@ -272,7 +272,7 @@ TEST(PodShape, CompilesWhatPluginsRead) {
   sidecar.restart_policy = "Always";
   sidecar.ports.emplace_back().host_port = 71;
   pod.spec.containers[0].resources.requests["example.com/gpu"] = Amount("2");
-  const PodShape shape = CompileShape(pod, strings, resources);
+  const PodShape shape = CompileShape(pod, {}, strings, resources);
   EXPECT_EQ(shape.namespace_, "ns");
   EXPECT_EQ(shape.priority, 5);
   EXPECT_TRUE(shape.never_preempts);
@@ -297,9 +297,9 @@ TEST(ShapeTable, PodsOfOneTemplateShareAShapeUntilTheLastIsGone) {
   Dictionary strings;
   ResourceNames resources;
   ShapeTable table;
-  const PodShape* a = table.Acquire(MakePod("a").Priority(1), strings, resources);
-  const PodShape* b = table.Acquire(MakePod("b").Priority(1), strings, resources);
-  const PodShape* c = table.Acquire(MakePod("c").Priority(2), strings, resources);
+  const PodShape* a = table.Acquire(MakePod("a").Priority(1), {}, strings, resources);
+  const PodShape* b = table.Acquire(MakePod("b").Priority(1), {}, strings, resources);
+  const PodShape* c = table.Acquire(MakePod("c").Priority(2), {}, strings, resources);
   EXPECT_EQ(a, b);
   EXPECT_NE(a, c);
   EXPECT_EQ(table.Size(), 2u);
@@ -309,7 +309,7 @@ TEST(ShapeTable, PodsOfOneTemplateShareAShapeUntilTheLastIsGone) {
   EXPECT_EQ(table.Size(), 2u);
   table.Release(b);
   EXPECT_EQ(table.Size(), 1u);
-  const PodShape* d = table.Acquire(MakePod("d").Priority(3), strings, resources);
+  const PodShape* d = table.Acquire(MakePod("d").Priority(3), {}, strings, resources);
   EXPECT_EQ(d->id, id) << "ids are reused";
   EXPECT_NE(d->serial, serial) << "serials are not";
   EXPECT_EQ(d->priority, 3);
@@ -320,7 +320,9 @@ TEST(ShapeTable, PodsThatDifferInLabelsAndClaimsAloneAreOfOneKind) {
   Dictionary strings;
   ResourceNames resources;
   ShapeTable table;
-  const auto acquire = [&](const MakePod& pod) { return table.Acquire(pod, strings, resources); };
+  const auto acquire = [&](const MakePod& pod) {
+    return table.Acquire(pod, {}, strings, resources);
+  };
   const PodShape* a = acquire(MakePod("a").Label("index", "1"));
   const PodShape* b = acquire(MakePod("b").Label("index", "2"));
   const PodShape* claim =
@@ -342,19 +344,19 @@ TEST(ShapeTable, KindsThatNobodyIsOfAreForgottenSomeTime) {
   Dictionary strings;
   ResourceNames resources;
   ShapeTable table;
-  const PodShape* kept = table.Acquire(MakePod("kept").Priority(-1), strings, resources);
+  const PodShape* kept = table.Acquire(MakePod("kept").Priority(-1), {}, strings, resources);
   for (int32_t i = 0; i < 10'000; ++i) {
-    table.Release(table.Acquire(MakePod("p").Priority(i), strings, resources));
+    table.Release(table.Acquire(MakePod("p").Priority(i), {}, strings, resources));
   }
   EXPECT_LE(table.KindCount(), 4096u);
-  EXPECT_EQ(table.Acquire(MakePod("twin").Priority(-1), strings, resources), kept);
+  EXPECT_EQ(table.Acquire(MakePod("twin").Priority(-1), {}, strings, resources), kept);
 }
 
 TEST(PodShape, SaysWhichPartsItHas) {
   Dictionary strings;
   ResourceNames resources;
   const auto parts = [&](const api::Pod& pod) {
-    return CompileShape(pod, strings, resources).parts;
+    return CompileShape(pod, {}, strings, resources).parts;
   };
   EXPECT_EQ(parts(MakePod("p").Label("app", "web").Requests("cpu", "1")), 0u);
   EXPECT_EQ(parts(MakePod("p").HostPort(80)), kHasHostPorts);

@@ -19,8 +19,8 @@ ShapeTable::Kind& ShapeTable::KindOf(const api::Pod& pod) {
   return *kinds_.emplace(scratch_, std::move(made)).first->second;
 }
 
-const PodShape* ShapeTable::Acquire(const api::Pod& pod, Dictionary& strings,
-                                    ResourceNames& resources) {
+const PodShape* ShapeTable::Acquire(const api::Pod& pod, const api::RequestRules& rules,
+                                    Dictionary& strings, ResourceNames& resources) {
   Kind& kind = KindOf(pod);
   scratch_.assign(reinterpret_cast<const char*>(&kind.number), sizeof kind.number);
   AppendOwnKey(pod, &scratch_);
@@ -39,7 +39,7 @@ const PodShape* ShapeTable::Acquire(const api::Pod& pod, Dictionary& strings,
     free_.pop_back();
   }
   Entry& entry = entries_[id];
-  entry.shape = CompileShape(pod, strings, resources);
+  entry.shape = CompileShape(pod, rules, strings, resources);
   entry.shape.id = id;
   entry.shape.serial = next_serial_++;
   entry.shape.kind = kind.number;

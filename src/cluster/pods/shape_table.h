@@ -16,7 +16,8 @@ namespace berth::cluster {
 class ShapeTable {
  public:
   // The shape of `pod`, with one more user.
-  const PodShape* Acquire(const api::Pod& pod, Dictionary& strings, ResourceNames& resources);
+  const PodShape* Acquire(const api::Pod& pod, const api::RequestRules& rules, Dictionary& strings,
+                          ResourceNames& resources);
   // One more user of a shape that is in use.
   void Retain(const PodShape* shape) { ++entries_[shape->id].users; }
   // One user less; the last one frees the shape.

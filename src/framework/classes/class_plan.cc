@@ -59,6 +59,17 @@ bool ClassPlan::RunPreScores(Cycle& cycle) {
     if (!status.Ok()) return false;
     pre_scored_.push_back(index);
   }
+  return SkipNeutralScores(cycle);
+}
+
+// Claims are part of the key for filters only, so a plugin that scores by claims rules classes out,
+// unless it scores this pod 0 everywhere.
+bool ClassPlan::SkipNeutralScores(Cycle& cycle) {
+  for (const auto& [plugin, index, weight] : profile_.score) {
+    if (roles_[index].claims == nullptr || scores_skipped_[index] != 0) continue;
+    if (plugin->UniformScore(cycle.context(), cycle.state(index), kNoNodes) != 0) return false;
+    scores_skipped_[index] = 1;
+  }
   return true;
 }
 
@@ -88,8 +99,7 @@ bool ClassPlan::ClassifyScores() {
     const auto& [plugin, index, weight] = profile_.score[i];
     const Role& role = roles_[index];
     if (scores_skipped_[index] != 0) continue;
-    // Claims are part of the key for filters only.
-    if (role.unknown || role.claims != nullptr) return false;
+    if (role.unknown) return false;
     if (role.by_domain) {
       domain_scores_.push_back(i);
     } else {

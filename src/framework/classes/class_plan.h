@@ -63,6 +63,7 @@ class ClassPlan {
 
  private:
   bool RunPreScores(Cycle& cycle);
+  bool SkipNeutralScores(Cycle& cycle);
   bool ClassifyFilters(Cycle& cycle);
   bool ClassifyScores();
   void NoteAware(uint8_t plugin);

@@ -4,10 +4,8 @@
 
 namespace berth::framework {
 
-int32_t NumFeasibleNodesToFind(std::optional<int32_t> profile_percentage, int32_t global_percentage,
-                               int32_t all_nodes) {
+int32_t NumFeasibleNodesToFind(int32_t percentage, int32_t all_nodes) {
   if (all_nodes < kMinFeasibleNodesToFind) return all_nodes;
-  int32_t percentage = profile_percentage.value_or(global_percentage);
   if (percentage == 0) percentage = std::max(50 - all_nodes / 125, kMinFeasibleNodesPercentage);
   const auto product =
       static_cast<int32_t>(static_cast<uint32_t>(all_nodes) * static_cast<uint32_t>(percentage));

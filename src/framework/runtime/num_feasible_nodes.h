@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 namespace berth::framework {
 
 inline constexpr int32_t kMinFeasibleNodesToFind = 100;
 inline constexpr int32_t kMinFeasibleNodesPercentage = 5;
 
-// The profile's percentageOfNodesToScore overrides the global one; 0 adapts to the size of the
-// cluster: 50% less one per 125 nodes, at least 5%. Never fewer than 100 nodes. Wraps as
-// kube-scheduler's 32 bits do.
-int32_t NumFeasibleNodesToFind(std::optional<int32_t> profile_percentage, int32_t global_percentage,
-                               int32_t all_nodes);
+// A percentage of 0 adapts to the size of the cluster: 50% less one per 125
+// nodes, at least 5%. Never fewer than 100 nodes. Wraps as kube-scheduler's 32
+// bits do.
+int32_t NumFeasibleNodesToFind(int32_t percentage, int32_t all_nodes);
 
 }  // namespace berth::framework

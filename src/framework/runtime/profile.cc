@@ -61,6 +61,7 @@ Result<std::unique_ptr<Profile>> Profile::Make(const config::ResolvedProfile& re
                                                const PluginHandle& handle) {
   std::unique_ptr<Profile> profile(new Profile());
   profile->name_ = resolved.scheduler_name;
+  profile->behaviour_ = handle.behaviour;
   profile->percentage_ = resolved.percentage_of_nodes_to_score;
   const auto fill = [&](ExtensionPoint point, auto* served) {
     return profile->Fill(point, served, resolved, registry, handle);

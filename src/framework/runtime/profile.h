@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +19,7 @@ namespace berth::framework {
 struct PluginHandle {
   cluster::Cluster& cluster;
   uint64_t seed = 0;  // for plugins that choose among equals
+  config::Behaviour behaviour = {};
 };
 
 // Creates a plugin from its arguments (of the type that belongs to its name).
@@ -53,8 +53,9 @@ class Profile {
                                                const PluginHandle& handle);
 
   const std::string& Name() const { return name_; }
-  // Absent: the configuration's value applies.
-  std::optional<int32_t> PercentageOfNodesToScore() const { return percentage_; }
+  const config::Behaviour& GetBehaviour() const { return behaviour_; }
+  // 0: adaptive.
+  int32_t PercentageOfNodesToScore() const { return percentage_; }
 
   // The plugin table. Verdict::plugin and PluginState positions index it.
   std::span<const std::unique_ptr<Plugin>> Plugins() const { return plugins_; }
@@ -86,7 +87,8 @@ class Profile {
                     const PluginHandle& handle);
 
   std::string name_;
-  std::optional<int32_t> percentage_;
+  config::Behaviour behaviour_;
+  int32_t percentage_ = 0;
   std::vector<std::unique_ptr<Plugin>> plugins_;
 };
 

@@ -93,8 +93,7 @@ class FakePlugin final : public PreFilterPlugin,
 // A profile of at most four fakes, in the order given at every point.
 class FakeProfile {
  public:
-  FakeProfile(cluster::Cluster& cluster, std::vector<FakeSpec> specs,
-              std::optional<int32_t> percentage = std::nullopt) {
+  FakeProfile(cluster::Cluster& cluster, std::vector<FakeSpec> specs, int32_t percentage = 0) {
     config::ResolvedProfile resolved;
     resolved.scheduler_name = "default-scheduler";
     resolved.percentage_of_nodes_to_score = percentage;

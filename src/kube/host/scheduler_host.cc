@@ -39,23 +39,19 @@ class Host final : public SchedulerHost, private ObjectSink {
         runner_(
             loop, client, events_, raw_,
             [this](scheduler::EffectResult result) { TellResult(std::move(result)); },
-            options_.merges_patches),
+            options_.engine.behaviour.async_api_calls),
         extenders_(loop, raw_, options_.make_http_client,
                    [this](scheduler::EffectResult result) { TellResult(std::move(result)); }) {
     ObjectSink& own = *this;
-    const bool taints = options_.devices && options_.features.taints;
+    const config::Behaviour& behaviour = options_.engine.behaviour;
+    const bool taints = behaviour.dra.taint_rules;
     if (taints) taints_.emplace(own);
     ObjectSink& sink = taints ? *taints_ : own;
     const auto watch = [&](const Kind& kind) {
       reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_,
-                                                        options_.streams_lists, &known_pods_));
+                                                        behaviour.watch_list, &known_pods_));
     };
-    for (const Kind& kind : WatchedKinds()) {
-      if (options_.devices || !kind.api_version.starts_with("resource.k8s.io/")) watch(kind);
-    }
-    if (taints) {
-      for (const Kind& kind : WatchedForTaints()) watch(kind);
-    }
+    for (const Kind* kind : WatchedKinds(behaviour)) watch(*kind);
   }
   ~Host() override { Stop(); }
 
@@ -70,10 +66,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
       const config::KubeSchedulerConfiguration& config) const override {
     if (auto checked = CheckExtendersOf(config); !checked) return Fail(checked.error());
-    scheduler::EngineOptions options = options_.engine;
-    options.algorithm.percentage_of_nodes_to_score =
-        config.percentage_of_nodes_to_score.value_or(0);
-    return scheduler::Engine::Make(config, options, clock_.Now(), options_.executor,
+    return scheduler::Engine::Make(config, options_.engine, clock_.Now(), options_.executor,
                                    options_.observer);
   }
 
@@ -117,7 +110,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     if (!options_.make_http_client) {  // to leave them out silently would be a wrong decision
       return Fail("extenders: they cannot be called from here");
     }
-    auto resolved = config::Resolve(config, {.out_of_tree = {}, .read_file = ReadFile});
+    auto resolved = config::Resolve(
+        config, {.out_of_tree = {}, .read_file = ReadFile, .behaviour = options_.engine.behaviour});
     if (!resolved) return Fail(resolved.error());
     return CheckExtenders(resolved->extenders);
   }

@@ -35,16 +35,12 @@ namespace berth::kube {
 struct SchedulerHostOptions {
   config::KubeSchedulerConfiguration config;
   scheduler::EngineOptions engine;
-  std::string host_name;              // for events
-  bool devices = true;                // watch resource claims, slices and device classes
-  config::DraFeatures features = {};  // of devices
-  // How long, once all lists are there, what the API server sends may wait under load to be served
-  // together; 0: as long as the loop thinks fit.
+  std::string host_name;  // for events
+  // How long, once all lists are there, what the API server sends may wait
+  // under load to be served together; 0: as long as the loop thinks fit.
   net::Nanoseconds longest_round{0};
-  bool streams_lists = false;   // lists come as the first events of watches
-  bool merges_patches = false;  // status patches that wait for their turn are merged
-  // For calls to extenders, on the host's loop. Without it configurations with extenders are
-  // refused.
+  // For calls to extenders, on the host's loop. Without it configurations with
+  // extenders are refused.
   HttpClientFactory make_http_client;
   // May be null; used on the engine's thread and outlive the host.
   framework::Executor* executor = nullptr;

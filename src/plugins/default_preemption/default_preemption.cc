@@ -186,8 +186,7 @@ Status DefaultPreemption::PostFilter(Cycle& cycle, Cluster& cluster,
     if (!least_.empty() && finding->harm < least_.front()->harm) least_.clear();
     least_.push_back(finding);
   }
-  Propose(cluster, least_[random_.Below(least_.size())]->candidate, result);
-  return {};
+  return Propose(cluster, least_[random_.Below(least_.size())]->candidate, result);
 }
 
 Status DefaultPreemption::FindCandidates(Cycle& cycle, Cluster& cluster,
@@ -241,15 +240,22 @@ Status DefaultPreemption::PickCandidate(const Cluster& cluster,
     return Status::Unschedulable("preemption: no candidate node for preemption");
   }
   const std::vector<size_t> best = LeastHarmful(cluster, candidates);
-  Propose(cluster, candidates[best[random_.Below(best.size())]], result);
-  return {};
+  return Propose(cluster, candidates[best[random_.Below(best.size())]], result);
 }
 
-void DefaultPreemption::Propose(const Cluster& cluster, const Candidate& chosen,
-                                framework::PostFilterResult* result) {
+Status DefaultPreemption::Propose(const Cluster& cluster, const Candidate& chosen,
+                                  framework::PostFilterResult* result) const {
   result->nomination = framework::PostFilterResult::Nomination::kSet;
   result->nominated_node = cluster.NodeName(chosen.node);
   result->victims = chosen.victims;
+  if (!has_message_) return {};
+  return Status(Code::kSuccess, {FoundMessage(result->nominated_node, chosen.victims.size())});
+}
+
+std::string FoundMessage(std::string_view node, size_t victims) {
+  return fmt::format(
+      "preemption: found a potential placement for pod on node {}, preempting {} victims", node,
+      victims);
 }
 
 Status DefaultPreemption::ReviewFailed(std::string_view why) const {
@@ -260,7 +266,7 @@ Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
                                                 const framework::PluginHandle& handle) {
   const auto* own = std::get_if<config::DefaultPreemptionArgs>(&args);
   return std::make_unique<DefaultPreemption>(own ? *own : config::DefaultPreemptionArgs(),
-                                             handle.seed);
+                                             handle.seed, handle.behaviour);
 }
 
 }  // namespace berth::plugins::default_preemption

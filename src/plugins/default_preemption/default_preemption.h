@@ -22,13 +22,20 @@ inline constexpr std::string_view kName = "DefaultPreemption";
 std::vector<size_t> LeastHarmful(const cluster::Cluster& cluster,
                                  const std::vector<Candidate>& candidates);
 
+// What a successful preemption says, from 1.37 on.
+std::string FoundMessage(std::string_view node, size_t victims);
+
 class DefaultPreemption final : public framework::PostFilterPlugin,
                                 public framework::PreemptionPlugin,
                                 public framework::PreEnqueuePlugin,
                                 public framework::EnqueueExtensions {
  public:
-  DefaultPreemption(const config::DefaultPreemptionArgs& args, uint64_t seed)
-      : args_(args), random_(seed) {}
+  DefaultPreemption(const config::DefaultPreemptionArgs& args, uint64_t seed,
+                    const config::Behaviour& behaviour = {})
+      : args_(args),
+        has_message_(behaviour.preemption_has_message),
+        random_(seed),
+        budgets_(behaviour.victims_stop_at_first_budget) {}
 
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
@@ -75,10 +82,11 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
                          const framework::Diagnosis& diagnosis,
                          framework::PostFilterResult* result);
   size_t CandidatesWanted(size_t nodes) const;
-  static void Propose(const cluster::Cluster& cluster, const Candidate& chosen,
-                      framework::PostFilterResult* result);
+  framework::Status Propose(const cluster::Cluster& cluster, const Candidate& chosen,
+                            framework::PostFilterResult* result) const;
 
   config::DefaultPreemptionArgs args_;
+  const bool has_message_;  // of what was found
   Random random_;
   DisruptionBudgets budgets_;
   KnownVictims known_;

@@ -39,6 +39,7 @@ void DisruptionBudgets::Split(const cluster::Cluster& cluster,
       if (budget.namespace_ != pod.namespace_() || !budget.selector.Matches(labels)) continue;
       if (std::binary_search(budget.disrupted.begin(), budget.disrupted.end(), pod.name)) continue;
       violates = --allowed[i] < 0 || violates;
+      if (violates && stop_at_first_) break;
     }
     (violates ? violating : others)->push_back(id);
   }

@@ -13,6 +13,9 @@ namespace berth::plugins::default_preemption {
 
 class DisruptionBudgets {
  public:
+  // `stop_at_first`: a pod beyond a budget does not use up those that follow.
+  explicit DisruptionBudgets(bool stop_at_first = false) : stop_at_first_(stop_at_first) {}
+
   // Takes up the budgets of the cluster if they have changed.
   void Refresh(const cluster::Cluster& cluster);
   // Changes with them.
@@ -31,6 +34,7 @@ class DisruptionBudgets {
     int32_t allowed = 0;
   };
 
+  const bool stop_at_first_;
   std::vector<Budget> budgets_;
   uint64_t generation_ = UINT64_MAX;
 };

@@ -78,7 +78,7 @@ Outcome Decide(const Case& c) {
 
   const config::DraFeatures features = FeaturesOf(c);
   Inventory inventory(features);
-  NodePools node_pools(features.partitionable);
+  NodePools node_pools(features);
   SelectorTable selectors;
   inventory.Sync(objects);
   node_pools.Sync(cluster, inventory);

@@ -23,6 +23,7 @@ enum Reason : uint32_t {
   kCannotAllocate,
   kNotAvailable,
   kOutOfTime,
+  kInvalidPools,
   kOldExtendedClaim,
   kCannotFit,
   kFirstError
@@ -55,12 +56,13 @@ const std::string* OnlyNodeName(const api::NodeSelector& selector) {
 }  // namespace
 
 DynamicResources::DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
-                                   const config::DraFeatures& features)
+                                   const config::Behaviour& behaviour)
     : cluster_(cluster),
       max_steps_(max_steps),
-      features_(features),
-      inventory_(features),
-      pools_(features.partitionable) {}
+      behaviour_(behaviour),
+      features_(behaviour.dra),
+      inventory_(features_),
+      pools_(features_) {}
 DynamicResources::~DynamicResources() = default;
 
 std::unique_ptr<PluginState> DynamicResources::NewState() const {
@@ -301,7 +303,15 @@ void DynamicResources::FilterWord(const CycleContext& context, const State& stat
               impossible |= bit;
               break;
             case Search::Outcome::kOutOfSteps:
-              batch.Reject(n, Code::kUnschedulableAndUnresolvable, kOutOfTime);
+              if (features_.timeout_is_error) {
+                fail(n, "node " + context.cluster.NodeName(n) +
+                            ": timed out trying to allocate devices");
+              } else {
+                batch.Reject(n, Code::kUnschedulableAndUnresolvable, kOutOfTime);
+              }
+              break;
+            case Search::Outcome::kInvalidPools:
+              batch.Reject(n, Code::kUnschedulableAndUnresolvable, kInvalidPools);
               break;
             case Search::Outcome::kError:
               fail(n, (*search)->error());
@@ -384,6 +394,9 @@ void DynamicResources::Reasons(const CycleContext&, const PluginState* plugin_st
     case kOutOfTime:
       out->emplace_back("timed out trying to allocate devices");
       return;
+    case kInvalidPools:
+      out->emplace_back("invalid resource pools were encountered");
+      return;
     case kOldExtendedClaim:
       out->emplace_back("cannot schedule extended resource claim");
       return;
@@ -406,15 +419,13 @@ void DynamicResources::Reasons(const CycleContext&, const PluginState* plugin_st
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
                                                 const framework::PluginHandle& handle) {
   int64_t max_steps = 0;
-  config::DraFeatures features;
   if (const auto* own = std::get_if<config::DynamicResourcesArgs>(&args)) {
-    features = own->features;
     if (own->filter_timeout) {
       max_steps = std::max<int64_t>(own->filter_timeout->ns, 0) / (1'000'000'000 / kStepsPerSecond);
       if (own->filter_timeout->ns > 0) max_steps = std::max<int64_t>(max_steps, 1);
     }
   }
-  return std::make_unique<DynamicResources>(handle.cluster, max_steps, features);
+  return std::make_unique<DynamicResources>(handle.cluster, max_steps, handle.behaviour);
 }
 
 }  // namespace berth::plugins::dynamic_resources

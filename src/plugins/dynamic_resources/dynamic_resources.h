@@ -40,6 +40,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
                                public framework::ClaimAwarePlugin,
+                               public framework::ScorePlugin,
                                public framework::PostFilterPlugin,
                                public framework::ReservePlugin,
                                public framework::PreBindPlugin,
@@ -48,7 +49,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
  public:
   // `max_steps`: limit of devices tried per node; 0: none.
   DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
-                   const config::DraFeatures& features = {});
+                   const config::Behaviour& behaviour = {});
   ~DynamicResources() override;
 
   std::string_view Name() const override { return kName; }
@@ -80,7 +81,15 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   const cluster::RowLog* ChangedRows() const override { return &changed_rows_; }
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
-  // Proposes to deallocate a claim that excludes nodes and that no other pod uses.
+  // Nodes where earlier alternatives of requests can be had score higher.
+  std::optional<int64_t> UniformScore(const framework::CycleContext&, framework::PluginState*,
+                                      const framework::NodeSet&) const override;
+  void Score(const framework::CycleContext&, const framework::PluginState*,
+             framework::ScoreBatch&) const override;
+  bool HasNormalize() const override { return true; }
+  void Normalize(const framework::CycleContext&, const framework::PluginState*,
+                 const framework::NodeSet&, framework::ScoreColumn&) const override;
+  // Proposes to deallocate a claim that keeps the pod from nodes and that nobody else uses.
   framework::Status PostFilter(framework::Cycle&, cluster::Cluster&, const framework::Diagnosis&,
                                framework::PostFilterResult*) override;
   framework::Status Reserve(const framework::CycleContext&, framework::PluginState*,
@@ -120,8 +129,12 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                   std::optional<Search>* search, PoolList* pools,
                   framework::FilterBatch& batch) const;
 
+  framework::Status Refusal(std::string_view why) const;
+  int64_t AllocatedAlternatives(const State& state) const;
+
   cluster::Cluster& cluster_;
   const int64_t max_steps_;
+  const config::Behaviour behaviour_;
   const config::DraFeatures features_;
   api::Time now_;
   // What was derived from the object store, up to date since the last PreFilter of a pod with

@@ -31,11 +31,11 @@ class Extended : public testing::Test {
           ExtensionPoint::kReserve, ExtensionPoint::kPreBind}) {
       resolved.points[config::Index(point)].push_back({std::string(kName), 0});
     }
-    config::DynamicResourcesArgs args;
-    args.features.extended_resource = enabled;
-    resolved.plugin_config.push_back({std::string(kName), {}, args});
+    resolved.plugin_config.push_back({std::string(kName), {}, config::DynamicResourcesArgs()});
+    config::Behaviour behaviour;
+    behaviour.dra.extended_resource = enabled;
     static constexpr framework::RegistryRow kRow{kName, &Make};
-    profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster}).value();
+    profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster, 0, behaviour}).value();
     cycle = std::make_unique<framework::Cycle>(*profile);
     cluster.Objects().device_classes.Set(Parse<api::DeviceClass>(
         R"({"metadata": {"name": "gpus"}, "spec": {"extendedResourceName": "x.com/gpu"}})"));

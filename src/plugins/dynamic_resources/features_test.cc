@@ -27,11 +27,11 @@ class FeaturesTest : public testing::Test {
          {ExtensionPoint::kPreFilter, ExtensionPoint::kFilter, ExtensionPoint::kReserve}) {
       resolved.points[config::Index(point)].push_back({std::string(kName), 0});
     }
-    config::DynamicResourcesArgs args;
-    args.features = features;
-    resolved.plugin_config.push_back({std::string(kName), {}, args});
+    resolved.plugin_config.push_back({std::string(kName), {}, config::DynamicResourcesArgs()});
+    config::Behaviour behaviour;
+    behaviour.dra = features;
     static constexpr framework::RegistryRow kRow{kName, &Make};
-    profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster}).value();
+    profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster, 0, behaviour}).value();
     cycle = std::make_unique<framework::Cycle>(*profile);
   }
 

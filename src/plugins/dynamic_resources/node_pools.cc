@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -64,18 +65,57 @@ std::vector<SliceId> NodePools::LiveSlices(const Inventory& inventory) const {
   for (SliceId id = 0; id < slices.size(); ++id) {
     if (slices[id].object == nullptr) continue;
     const api::ResourceSliceSpec& spec = slices[id].object->spec;
-    if (!partitionable_ && spec.per_device_node_selection) continue;
+    if (!features_.partitionable && spec.per_device_node_selection) continue;
+    if (features_.checks_whole_pools && !spec.shared_counters.empty()) {
+      if (features_.partitionable) live.push_back(id);
+      continue;
+    }
     // Where neither is set nothing says which nodes the slice serves.
     if (NamesNodes(spec) || HasPlacesOfDevices(spec)) live.push_back(id);
   }
   std::sort(live.begin(), live.end(),
             [&](SliceId a, SliceId b) { return slices[a].order < slices[b].order; });
+  if (features_.sorted_pools) {
+    const auto key = [&](SliceId id) {
+      const api::ResourceSlice& slice = *slices[id].object;
+      return std::tie(slice.spec.driver, slice.spec.pool.name, slice.metadata.name);
+    };
+    std::sort(live.begin(), live.end(),
+              [&](SliceId a, SliceId b) { return key(a) < key(b); });
+  }
   return live;
+}
+
+void NodePools::CountSlices(const Inventory& inventory) {
+  whole_pools_.clear();
+  const auto slices = inventory.Slices();
+  for (SliceId id = 0; id < slices.size(); ++id) {
+    if (slices[id].object == nullptr) continue;
+    const api::ResourceSliceSpec& spec = slices[id].object->spec;
+    PoolSlices& pool = whole_pools_[{spec.driver, spec.pool.name}];
+    if (!pool.slices.empty() && spec.pool.generation < pool.generation) continue;
+    if (spec.pool.generation > pool.generation) pool.slices.clear();
+    pool.generation = spec.pool.generation;
+    pool.slices.push_back(id);
+  }
+}
+
+bool NodePools::CheckWholePool(const Inventory& inventory, Pool& pool) const {
+  const api::ResourcePool& own = inventory.Slices()[pool.slices[0]].object->spec.pool;
+  const PoolSlices& whole = whole_pools_.find({pool.driver, pool.name})->second;
+  pool.incomplete = static_cast<int64_t>(pool.slices.size()) != own.resource_slice_count;
+  if (pool.incomplete) {
+    if (whole.generation > own.generation) return false;
+    pool.incomplete = static_cast<int64_t>(whole.slices.size()) != own.resource_slice_count;
+  }
+  pool.whole = &whole.slices;
+  return true;
 }
 
 void NodePools::Rebuild(const cluster::Cluster& cluster, const Inventory& inventory) {
   const auto slices = inventory.Slices();
   error_.clear();
+  if (features_.checks_whole_pools) CountSlices(inventory);
   local_.assign(cluster.Rows(), {});
   group_of_node_.assign(cluster.Rows(), 0);
   groups_.assign(1, {});
@@ -128,14 +168,16 @@ bool NodePools::Reach(const cluster::Cluster& cluster, const Inventory& inventor
     }
     return slice;
   };
-  if (const std::string name = spec.node_name.value_or(""); !name.empty()) {
+  const std::string name = spec.node_name.value_or("");
+  if (!name.empty() && (spec.shared_counters.empty() || !features_.checks_whole_pools)) {
     const cluster::NodeIndex node = cluster.FindNode(name);
     node_of_slice_[id] = node;
     if (node != cluster::kNoNode) (*own)[node].push_back(reached(node));
     return true;
   }
   const auto share = [&](cluster::NodeIndex n) { (*shared)[n].push_back(reached(n)); };
-  if (spec.all_nodes.value_or(false)) {
+  const bool only_counters = features_.checks_whole_pools && !spec.shared_counters.empty();
+  if (only_counters || spec.all_nodes.value_or(false)) {
     cluster.Nodes().ForEach(share);
   } else if (spec.node_selector) {
     if (auto read = ForEachMatch(cluster, *spec.node_selector, share); !read) {
@@ -188,7 +230,8 @@ bool NodePools::ReachDevices(const cluster::Cluster& cluster, const SliceRecord&
   return true;
 }
 
-std::vector<Pool> NodePools::MakePools(const Inventory& inventory, const ReachedSlices& slices) {
+std::vector<Pool> NodePools::MakePools(const Inventory& inventory,
+                                       const ReachedSlices& slices) const {
   const auto records = inventory.Slices();
   std::vector<Pool> pools;
   std::map<std::pair<std::string_view, std::string_view>, size_t> known;
@@ -221,11 +264,26 @@ std::vector<Pool> NodePools::MakePools(const Inventory& inventory, const Reached
     }
   }
   for (Pool& pool : pools) {
-    const int64_t wanted = records[pool.slices[0]].object->spec.pool.resource_slice_count;
-    pool.incomplete = static_cast<int64_t>(pool.slices.size()) != wanted;
+    if (!features_.checks_whole_pools) {
+      const int64_t wanted = records[pool.slices[0]].object->spec.pool.resource_slice_count;
+      pool.incomplete = static_cast<int64_t>(pool.slices.size()) != wanted;
+    } else if (!CheckWholePool(inventory, pool)) {
+      pool.slices.clear();  // obsolete
+      pool.reach.clear();
+      continue;
+    }
     pool.invalid_reason = FindDuplicate(inventory, pool);
     pool.binding_conditions = std::any_of(pool.slices.begin(), pool.slices.end(), [&](SliceId id) {
       return records[id].binding_conditions;
+    });
+    if (features_.checks_whole_pools && (pool.incomplete || !pool.invalid_reason.empty())) {
+      pool.slices.clear();  // nothing is allocated from it
+      pool.reach.clear();
+    }
+  }
+  if (features_.checks_whole_pools) {
+    std::erase_if(pools, [](const Pool& pool) {
+      return pool.slices.empty() && !pool.incomplete && pool.invalid_reason.empty();
     });
   }
   return pools;
@@ -243,6 +301,12 @@ void NodePools::Append(cluster::NodeIndex node, PoolList* pools) const {
   };
   append(local_[node]);
   append(groups_[group_of_node_[node]]);
+  if (features_.sorted_pools) {
+    std::stable_sort(pools->begin() + static_cast<ptrdiff_t>(first), pools->end(),
+                     [](const Pool* a, const Pool* b) {
+                       return std::tie(a->driver, a->name) < std::tie(b->driver, b->name);
+                     });
+  }
   if (binding) {
     std::stable_partition(pools->begin() + static_cast<ptrdiff_t>(first), pools->end(),
                           [](const Pool* pool) { return !pool->binding_conditions; });

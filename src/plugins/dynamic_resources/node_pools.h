@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Pool {
   std::string invalid_reason;  // not empty: must not be used
   bool binding_conditions = false;
   std::vector<SliceId> slices;
+  // All slices with counters and devices of the pool, on whatever node.
+  const std::vector<SliceId>* whole = nullptr;
   // Of the slices whose devices have places of their own: those that the node reaches, word by
   // word. Empty for the other slices, and for pools without such slices.
   std::vector<std::vector<uint64_t>> reach;
@@ -38,8 +41,9 @@ using PoolList = std::vector<const Pool*>;
 
 class NodePools {
  public:
-  // Without `partitionable` slices whose devices have places of their own are left alone.
-  explicit NodePools(bool partitionable = false) : partitionable_(partitionable) {}
+  // Where devices cannot be partitioned, slices whose devices have places of their own are left
+  // alone.
+  explicit NodePools(const config::DraFeatures& features = {}) : features_(features) {}
 
   // True when something changed.
   bool Sync(const cluster::Cluster& cluster, const Inventory& inventory);
@@ -75,9 +79,19 @@ class NodePools {
              std::vector<ReachedSlices>* own, std::vector<ReachedSlices>* shared);
   bool ReachDevices(const cluster::Cluster& cluster, const SliceRecord& record,
                     std::vector<std::vector<uint64_t>>* reach);
-  static std::vector<Pool> MakePools(const Inventory& inventory, const ReachedSlices& slices);
+  std::vector<Pool> MakePools(const Inventory& inventory, const ReachedSlices& slices) const;
+  // Whether the pool is complete, looking at the slices of all nodes. False: it is obsolete.
+  bool CheckWholePool(const Inventory& inventory, Pool& pool) const;
+  void CountSlices(const Inventory& inventory);
 
-  const bool partitionable_;
+  // The slices of a pool on all nodes.
+  struct PoolSlices {
+    int64_t generation = 0;  // the newest
+    std::vector<SliceId> slices;  // of that generation
+  };
+
+  const config::DraFeatures features_;
+  std::map<std::pair<std::string, std::string>, PoolSlices> whole_pools_;  // by driver and name
   uint64_t version_ = 0;
   uint64_t slice_serial_ = ~uint64_t{0};
   uint64_t node_generation_ = ~uint64_t{0};

@@ -36,11 +36,11 @@ class PreBind : public testing::Test {
                                        ExtensionPoint::kReserve, ExtensionPoint::kPreBind}) {
       resolved.points[config::Index(point)].push_back({std::string(kName), 0});
     }
-    config::DynamicResourcesArgs args;
-    args.features = features;
-    resolved.plugin_config.push_back({std::string(kName), {}, args});
+    resolved.plugin_config.push_back({std::string(kName), {}, config::DynamicResourcesArgs()});
+    config::Behaviour behaviour;
+    behaviour.dra = features;
     static constexpr framework::RegistryRow kRow{kName, &Make};
-    profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster}).value();
+    profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster, 0, behaviour}).value();
     cycle = std::make_unique<framework::Cycle>(*profile);
     cluster.Node("a");
     cluster.Slice("sa", "gpu", "pool", R"("nodeName": "a")", TestCluster::Plain(2));

@@ -4,6 +4,7 @@
 
 #include "cluster/objects/object_store.h"
 #include "framework/runtime/cycle.h"
+#include "framework/runtime/normalize.h"
 #include "plugins/dynamic_resources/allocation.h"
 #include "plugins/dynamic_resources/pre_bind.h"
 #include "plugins/dynamic_resources/state.h"
@@ -14,6 +15,9 @@ using cluster::NodeIndex;
 using framework::CycleContext;
 using framework::PluginState;
 using framework::Status;
+
+// Of a request: an earlier alternative scores higher.
+constexpr int64_t kMaxAlternatives = 8;
 
 // --- PostFilter
 
@@ -31,7 +35,7 @@ Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
   // An earlier plugin's PreFilter ended the cycle: kube-scheduler then misses its state, and so do
   // we.
   if (state == nullptr) return Status::Error("not found");
-  if (state->claims.empty()) return Status::Unschedulable("no new claims to deallocate");
+  if (state->claims.empty()) return Refusal("no new claims to deallocate");
   std::vector<bool> unavailable(state->claims.size());
   for (const WordNotes& notes : state->notes) {
     for (const size_t i : notes.unavailable) unavailable[i] = true;
@@ -54,7 +58,75 @@ Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
     result->deletes_claim = true;
     return Status::Unschedulable("deletion of ResourceClaim completed");
   }
-  return Status::Unschedulable("still not schedulable");
+  return Refusal("still not schedulable");
+}
+
+Status DynamicResources::Refusal(std::string_view why) const {
+  if (behaviour_.devices_post_filter_silent) return Status(framework::Code::kUnschedulable, {});
+  return Status::Unschedulable(std::string(why));
+}
+
+// --- Score
+
+// Only alternatives that were chosen make a difference.
+std::optional<int64_t> DynamicResources::UniformScore(const CycleContext&,
+                                                      PluginState* plugin_state,
+                                                      const framework::NodeSet&) const {
+  const State& state = *static_cast<const State*>(plugin_state);
+  if (state.claims.empty() || !state.to_allocate) return 0;
+  for (const ClaimPlan& claim : state.plan.claims) {
+    for (const RequestGroup& group : claim.groups) {
+      if (group.prioritized) return std::nullopt;
+    }
+  }
+  return 0;
+}
+
+void DynamicResources::Score(const CycleContext& context, const PluginState* plugin_state,
+                             framework::ScoreBatch& batch) const {
+  const State& state = *static_cast<const State*>(plugin_state);
+  Search search(inventory_, state.plan, max_steps_);
+  PoolList pools;
+  int64_t* scores = batch.Scores();
+  batch.ForEach([&](NodeIndex n) {
+    scores[n] = 0;
+    if (state.LeftToNode(context.cluster, n)) return;
+    pools.clear();
+    pools_.Append(n, &pools);
+    if (search.Run(pools) != Search::Outcome::kAllocated) return;
+    scores[n] = AllocatedAlternatives(state);
+    for (size_t c = 0; c < state.plan.claims.size(); ++c) {
+      const ClaimPlan& claim = state.plan.claims[c];
+      for (size_t g = 0; g < claim.groups.size(); ++g) {
+        if (!claim.groups[g].prioritized) continue;
+        scores[n] += kMaxAlternatives - static_cast<int64_t>(search.Alternative(c, g));
+      }
+    }
+  });
+}
+
+// What claims that were allocated earlier add on every node.
+int64_t DynamicResources::AllocatedAlternatives(const State& state) const {
+  int64_t score = 0;
+  for (const ClaimInfo& info : state.claims) {
+    if (!info.claim->status.allocation) continue;
+    const auto& results = info.claim->status.allocation->devices.results;
+    for (const api::DeviceRequest& request : info.claim->spec.devices.requests) {
+      for (size_t i = 0; i < request.first_available.size(); ++i) {
+        const std::string name = request.name + "/" + request.first_available[i].name;
+        const bool chosen = std::any_of(results.begin(), results.end(),
+                                        [&](const auto& result) { return result.request == name; });
+        if (chosen) score += kMaxAlternatives - static_cast<int64_t>(i);
+      }
+    }
+  }
+  return score;
+}
+
+void DynamicResources::Normalize(const CycleContext&, const PluginState*,
+                                 const framework::NodeSet& feasible,
+                                 framework::ScoreColumn& column) const {
+  framework::DefaultNormalize(feasible, /*reverse=*/false, column);
 }
 
 // --- Reserve and after

@@ -47,8 +47,11 @@ bool Tolerates(const api::DeviceToleration& toleration, const api::DeviceTaint& 
 }
 
 bool ToleratesAll(const std::vector<api::DeviceToleration>& tolerations,
-                  const std::vector<api::DeviceTaint>& taints) {
+                  const std::vector<api::DeviceTaint>& taints, bool only_known_effects) {
   return std::all_of(taints.begin(), taints.end(), [&](const api::DeviceTaint& taint) {
+    if (only_known_effects && taint.effect != "NoSchedule" && taint.effect != "NoExecute") {
+      return true;
+    }
     return std::any_of(tolerations.begin(), tolerations.end(),
                        [&](const api::DeviceToleration& t) { return Tolerates(t, taint); });
   });
@@ -142,6 +145,12 @@ Search::Outcome Search::Run(const PoolList& pools) {
     case Step::kStop:
       return outcome_;
     case Step::kDeadEnd:
+      // Where pools are checked as a whole, invalid ones are passed over and named in the end.
+      if (plan_.features.checks_whole_pools &&
+          std::any_of(pools.begin(), pools.end(),
+                      [](const Pool* pool) { return !pool->invalid_reason.empty(); })) {
+        return Outcome::kInvalidPools;
+      }
       return Outcome::kImpossible;
     case Step::kTooMany:
       break;
@@ -289,7 +298,9 @@ Search::Step Search::TakeOne(const Position& at, bool inside_alternative, int de
   const PlannedRequest& request = RequestAt(at);
   const SelectorChain& chain = *request.chain;
   for (const Pool* pool : *pools_) {
-    if (!pool->invalid_reason.empty()) {
+    if (plan_.features.checks_whole_pools) {
+      if (pool->incomplete || !pool->invalid_reason.empty()) continue;
+    } else if (!pool->invalid_reason.empty()) {
       Stop("pool " + pool->name + " is invalid: " + pool->invalid_reason);
       return Step::kStop;
     }
@@ -355,7 +366,8 @@ bool Search::Take(const Position& at, Slot slot, bool must, bool* failed) {
     if (!plan_.features.partitionable || !counters_.Draw(slot)) return false;
   }
   if (plan_.features.taints && (inventory_.Tainted()[word] & bit) != 0 &&
-      !ToleratesAll(*request.tolerations, inventory_.DeviceAt(slot).taints)) {
+      !ToleratesAll(*request.tolerations, inventory_.DeviceAt(slot).taints,
+                    plan_.features.only_known_taint_effects)) {
     return false;
   }
 

@@ -18,7 +18,7 @@ namespace berth::plugins::dynamic_resources {
 
 class Search {
  public:
-  enum class Outcome : uint8_t { kAllocated, kImpossible, kOutOfSteps, kError };
+  enum class Outcome : uint8_t { kAllocated, kImpossible, kOutOfSteps, kInvalidPools, kError };
 
   struct Found {
     size_t request = 0;  // in ClaimPlan::requests

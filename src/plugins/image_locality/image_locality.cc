@@ -45,13 +45,23 @@ std::unique_ptr<framework::PluginState> ImageLocality::NewState() const {
   return std::make_unique<State>();
 }
 
-void ImageLocality::Prepare(const framework::CycleContext& c, State& state) {
+void ImageLocality::Prepare(const framework::CycleContext& c, State& state) const {
   state.parts.clear();
-  for (const cluster::StringId name : c.shape.images) {
-    const auto* image = c.cluster.Images().Find(name);
-    if (image == nullptr) continue;
-    state.parts.push_back({name, image, Scaled(*image, c.cluster.NodeCount())});
-  }
+  const auto add = [&](const std::vector<cluster::StringId>& names) {
+    for (const cluster::StringId name : names) {
+      const auto* image = c.cluster.Images().Find(name);
+      if (image == nullptr) continue;
+      state.parts.push_back({name, image, Scaled(*image, c.cluster.NodeCount())});
+    }
+  };
+  add(c.shape.images);
+  if (volumes_score_) add(c.shape.image_volumes);
+}
+
+// What the highest score is measured by.
+int64_t ImageLocality::ImageCount(const framework::CycleContext& c) const {
+  return static_cast<int64_t>(c.shape.images.size() +
+                              (volumes_raise_limit_ ? c.shape.image_volumes.size() : 0));
 }
 
 std::optional<int64_t> ImageLocality::UniformScore(const framework::CycleContext& c,
@@ -60,7 +70,7 @@ std::optional<int64_t> ImageLocality::UniformScore(const framework::CycleContext
   State& state = *static_cast<State*>(plugin_state);
   Prepare(c, state);
   if (!state.parts.empty()) return std::nullopt;
-  return ScoreOf(0, static_cast<int64_t>(c.shape.images.size()));
+  return ScoreOf(0, ImageCount(c));
 }
 
 // What an image counts changes with every node that gets it, on all nodes that have it.
@@ -78,12 +88,12 @@ bool ImageLocality::AppendPremises(const framework::CycleContext& c,
 }
 
 int64_t ImageLocality::ScoreOne(const framework::CycleContext& c,
-                                const framework::PluginState* state, cluster::NodeIndex n) {
+                                const framework::PluginState* state, cluster::NodeIndex n) const {
   int64_t sum = 0;
   for (const auto& [name, image, score] : static_cast<const State*>(state)->parts) {
     if (std::binary_search(image->nodes.begin(), image->nodes.end(), n)) sum = WrapAdd(sum, score);
   }
-  return ScoreOf(sum, static_cast<int64_t>(c.shape.images.size()));
+  return ScoreOf(sum, ImageCount(c));
 }
 
 // Sums up over the nodes that hold an image, then turns sums into scores: images few nodes hold
@@ -106,13 +116,14 @@ void ImageLocality::Score(const framework::CycleContext& c, const framework::Plu
       scores[*n] = WrapAdd(scores[*n], score);
     }
   }
-  const auto containers = static_cast<int64_t>(c.shape.images.size());
+  const auto containers = ImageCount(c);
   for (cluster::NodeIndex n = first; n < end; ++n) scores[n] = ScoreOf(scores[n], containers);
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
-                                                const framework::PluginHandle&) {
-  return std::make_unique<ImageLocality>();
+                                                const framework::PluginHandle& handle) {
+  return std::make_unique<ImageLocality>(handle.behaviour.image_volumes_score,
+                                         handle.behaviour.image_volumes_raise_limit);
 }
 
 }  // namespace berth::plugins::image_locality

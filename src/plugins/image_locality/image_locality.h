@@ -17,6 +17,10 @@ int64_t ScoreOf(int64_t sum, int64_t containers);
 
 class ImageLocality final : public framework::ScorePlugin, public framework::ClassAwarePlugin {
  public:
+  // Whether images that are volumes count for the score, and for the highest one.
+  explicit ImageLocality(bool volumes_score = false, bool volumes_raise_limit = false)
+      : volumes_score_(volumes_score), volumes_raise_limit_(volumes_raise_limit) {}
+
   std::string_view Name() const override { return kName; }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodeCount; }
   std::unique_ptr<framework::PluginState> NewState() const override;
@@ -31,9 +35,13 @@ class ImageLocality final : public framework::ScorePlugin, public framework::Cla
  private:
   struct State;
 
-  static void Prepare(const framework::CycleContext& c, State& state);
-  static int64_t ScoreOne(const framework::CycleContext& c, const framework::PluginState* state,
-                          cluster::NodeIndex n);
+  void Prepare(const framework::CycleContext& c, State& state) const;
+  int64_t ImageCount(const framework::CycleContext& c) const;
+  int64_t ScoreOne(const framework::CycleContext& c, const framework::PluginState* state,
+                   cluster::NodeIndex n) const;
+
+  const bool volumes_score_;
+  const bool volumes_raise_limit_;
 };
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,

@@ -32,12 +32,13 @@ const api::StringMap& NamespaceLabels(const cluster::Cluster& cluster, const std
 }
 
 // Which pods a term of the incoming pod speaks about. A namespace selector stands for the
-// namespaces it selects now; as in kube-scheduler v1.34 it is also held against no labels at all,
-// so one that a namespace without labels would satisfy selects every namespace.
-PodPredicate::Part PartOf(const cluster::Cluster& cluster, const cluster::AffinityTerm& term) {
+// namespaces it selects now; with the quirk it is also held against no labels at all, so one that a
+// namespace without labels would satisfy selects every namespace.
+PodPredicate::Part PartOf(const cluster::Cluster& cluster, const cluster::AffinityTerm& term,
+                          bool selector_quirk) {
   PodPredicate::Part part;
   part.selector = term.selector;
-  part.all_namespaces = term.namespace_selector.Matches(kNoLabels);
+  part.all_namespaces = selector_quirk && term.namespace_selector.Matches(kNoLabels);
   if (part.all_namespaces) return part;
   part.namespaces = term.namespaces;
   if (!term.namespace_selector.MatchesNothing()) {
@@ -105,7 +106,9 @@ struct InterPodAffinity::State final : framework::PluginState {
   Status scores;
 };
 
-InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args) : args_(args) {}
+InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args,
+                                   const config::Behaviour& behaviour)
+    : args_(args), behaviour_(behaviour) {}
 InterPodAffinity::~InterPodAffinity() = default;
 
 std::unique_ptr<framework::PluginState> InterPodAffinity::NewState() const {
@@ -130,7 +133,7 @@ InterPodAffinity::Compiled InterPodAffinity::Compile(const cluster::Cluster& clu
   compiled.error = std::move(own.error);
   for (const OwnTerm& term : own.terms) {
     const LabelColumn* column = &cluster.Labels(term.term.topology_key);
-    PodPredicate::Part part = PartOf(cluster, term.term);
+    PodPredicate::Part part = PartOf(cluster, term.term, behaviour_.namespace_selector_quirk);
     if (term.kind == TermKind::kRequiredAffinity) {
       compiled.affinity.parts.push_back(std::move(part));
       auto& columns = compiled.affinity_columns;
@@ -540,9 +543,10 @@ void InterPodAffinity::NormalizeAlike(const CycleContext&, const framework::Plug
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
-                                                const framework::PluginHandle&) {
+                                                const framework::PluginHandle& handle) {
   const auto* own = std::get_if<config::InterPodAffinityArgs>(&args);
-  return std::make_unique<InterPodAffinity>(own != nullptr ? *own : config::InterPodAffinityArgs());
+  return std::make_unique<InterPodAffinity>(own != nullptr ? *own : config::InterPodAffinityArgs(),
+                                            handle.behaviour);
 }
 
 }  // namespace berth::plugins::inter_pod_affinity

@@ -34,7 +34,8 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
                                public framework::LabelAwarePlugin,
                                public framework::EnqueueExtensions {
  public:
-  explicit InterPodAffinity(const config::InterPodAffinityArgs& args);
+  explicit InterPodAffinity(const config::InterPodAffinityArgs& args,
+                            const config::Behaviour& behaviour = {});
   ~InterPodAffinity() override;
 
   std::string_view Name() const override { return kName; }
@@ -105,6 +106,7 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
                                           const queue::Event&) const;
 
   config::InterPodAffinityArgs args_;
+  const config::Behaviour behaviour_;
   mutable cluster::PerShape<Compiled> compiled_;     // touched only in BeginCycle
   mutable cluster::PerShape<HintTerms> hint_terms_;  // touched only in hints
 };

@@ -2,6 +2,18 @@
 
 namespace berth::plugins::node_name {
 
+framework::Status NodeName::PreFilter(const framework::CycleContext& c, framework::PluginState*,
+                                      framework::PreFilterResult* result) const {
+  if (c.pod.node_name.empty()) return {};
+  result->all_nodes = false;
+  result->nodes.clear();
+  if (const auto n = c.cluster.FindNode(c.pod.node_name); n != cluster::kNoNode) {
+    result->nodes.push_back(n);
+  }
+  result->node_names = {c.pod.node_name};
+  return {};
+}
+
 void NodeName::Filter(const framework::CycleContext& c, const framework::PluginState*,
                       framework::FilterBatch& batch) const {
   if (c.pod.node_name.empty()) return;

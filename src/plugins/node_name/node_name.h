@@ -12,11 +12,15 @@ namespace berth::plugins::node_name {
 inline constexpr std::string_view kName = "NodeName";
 inline constexpr std::string_view kReason = "node(s) didn't match the requested node name";
 
-class NodeName final : public framework::FilterPlugin, public framework::EnqueueExtensions {
+class NodeName final : public framework::PreFilterPlugin,
+                       public framework::FilterPlugin,
+                       public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
   void Reasons(const framework::CycleContext&, const framework::PluginState*,

@@ -49,6 +49,11 @@ int64_t RatioScore(const std::vector<ScoredResource>& resources, const Utilizati
                    cluster::NodeIndex n);
 int64_t BalancedScore(const std::vector<ScoredResource>& resources, cluster::NodeIndex n);
 
+// How the pod changes the balance: 100 if it makes the node even, 50 if it unsettles it, about 75
+// if nothing changes. `without` are the same resources without the pod's requests.
+int64_t BalanceChangeScore(const std::vector<ScoredResource>& resources,
+                           const std::vector<ScoredResource>& without, cluster::NodeIndex n);
+
 // The kernels: scores of all nodes of a batch.
 void ScoreLeastAllocated(const std::vector<ScoredResource>& resources,
                          framework::ScoreBatch& batch);
@@ -56,5 +61,7 @@ void ScoreMostAllocated(const std::vector<ScoredResource>& resources, framework:
 void ScoreRatio(const std::vector<ScoredResource>& resources, const UtilizationScores& shape,
                 framework::ScoreBatch& batch);
 void ScoreBalanced(const std::vector<ScoredResource>& resources, framework::ScoreBatch& batch);
+void ScoreBalanceChange(const std::vector<ScoredResource>& resources,
+                        const std::vector<ScoredResource>& without, framework::ScoreBatch& batch);
 
 }  // namespace berth::plugins::node_resources

@@ -174,19 +174,53 @@ void ScoreRatio(const std::vector<ScoredResource>& resources, const UtilizationS
   batch.ForEach([&](cluster::NodeIndex n) { scores[n] = RatioScore(resources, shape, n); });
 }
 
+namespace {
+
+// False: the word must be scored node by node.
+bool StoreBalancedWord(const std::vector<ScoredResource>& resources, size_t first,
+                       int64_t* scores) {
+  if (resources.size() != 2) return false;
+  Lanes a;
+  Lanes b;
+  if (!LoadLanes(resources[0], first, &a) || !LoadLanes(resources[1], first, &b)) return false;
+  StoreBalanced(a, b, scores);
+  return true;
+}
+
+int64_t BalanceChange(int64_t with, int64_t without) {
+  constexpr int64_t kHalf = framework::kMaxNodeScore / 2;
+  return kHalf + (kHalf + with - without) / 2;
+}
+
+}  // namespace
+
 void ScoreBalanced(const std::vector<ScoredResource>& resources, ScoreBatch& batch) {
   ForWords(
       batch,
+      [&](size_t first) { return StoreBalancedWord(resources, first, batch.Scores() + first); },
+      [&](cluster::NodeIndex n) { return BalancedScore(resources, n); });
+}
+
+int64_t BalanceChangeScore(const std::vector<ScoredResource>& resources,
+                           const std::vector<ScoredResource>& without, cluster::NodeIndex n) {
+  return BalanceChange(BalancedScore(resources, n), BalancedScore(without, n));
+}
+
+void ScoreBalanceChange(const std::vector<ScoredResource>& resources,
+                        const std::vector<ScoredResource>& without, ScoreBatch& batch) {
+  ForWords(
+      batch,
       [&](size_t first) {
-        if (resources.size() != 2) return false;
-        Lanes a;
-        Lanes b;
-        if (!LoadLanes(resources[0], first, &a) || !LoadLanes(resources[1], first, &b))
+        int64_t* with = batch.Scores() + first;
+        alignas(64) int64_t before[kLanes];
+        if (!StoreBalancedWord(resources, first, with) ||
+            !StoreBalancedWord(without, first, before)) {
           return false;
-        StoreBalanced(a, b, batch.Scores() + first);
+        }
+        for (size_t i = 0; i < kLanes; ++i) with[i] = BalanceChange(with[i], before[i]);
         return true;
       },
-      [&](cluster::NodeIndex n) { return BalancedScore(resources, n); });
+      [&](cluster::NodeIndex n) { return BalanceChangeScore(resources, without, n); });
 }
 
 }  // namespace berth::plugins::node_resources

@@ -16,8 +16,8 @@ inline constexpr std::string_view kBalancedAllocationName = "NodeResourcesBalanc
 class BalancedAllocation final : public framework::PreScorePlugin, public framework::ScorePlugin {
  public:
   BalancedAllocation(const config::NodeResourcesBalancedAllocationArgs& args,
-                     const cluster::Cluster& cluster)
-      : scored_(ResolveSpecs(cluster, args.resources)) {}
+                     const cluster::Cluster& cluster, bool scores_change)
+      : scored_(ResolveSpecs(cluster, args.resources)), scores_change_(scores_change) {}
 
   std::string_view Name() const override { return kBalancedAllocationName; }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodePods; }
@@ -32,6 +32,7 @@ class BalancedAllocation final : public framework::PreScorePlugin, public framew
   struct State;
 
   std::vector<ScoredSpec> scored_;
+  const bool scores_change_;  // of the balance, instead of the balance
 };
 
 Result<std::unique_ptr<framework::Plugin>> MakeBalancedAllocation(const config::PluginArgs&,

@@ -104,8 +104,9 @@ void Fit::State::Reject(const cluster::Cluster& cluster, NodeIndex n,
   }
 }
 
-Fit::Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster)
-    : features_(args.features),
+Fit::Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster,
+         const config::DraFeatures& features)
+    : features_(features),
       ignored_resources_(args.ignored_resources),
       ignored_groups_(args.ignored_resource_groups) {
   if (!args.scoring_strategy) {
@@ -229,7 +230,8 @@ void Fit::Reasons(const framework::CycleContext& c, const framework::PluginState
 Result<std::unique_ptr<framework::Plugin>> MakeFit(const config::PluginArgs& args,
                                                    const framework::PluginHandle& handle) {
   const auto* own = std::get_if<config::NodeResourcesFitArgs>(&args);
-  return std::make_unique<Fit>(own ? *own : config::NodeResourcesFitArgs(), handle.cluster);
+  return std::make_unique<Fit>(own ? *own : config::NodeResourcesFitArgs(), handle.cluster,
+                               handle.behaviour.dra);
 }
 
 }  // namespace berth::plugins::node_resources

@@ -21,7 +21,8 @@ class Fit final : public framework::PreFilterPlugin,
                   public framework::ScorePlugin,
                   public framework::EnqueueExtensions {
  public:
-  Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster);
+  Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster,
+      const config::DraFeatures& features);
 
   std::string_view Name() const override { return kFitName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;

@@ -54,8 +54,8 @@ TEST(Fit, WhatIsMissingIsTold) {
 }
 
 TEST(Fit, WhatDevicesStandForIsLeftToThem) {
-  config::NodeResourcesFitArgs args;
-  args.features.extended_resource = true;
+  config::Behaviour behaviour;
+  behaviour.dra.extended_resource = true;
   struct Case {
     const char* what;
     MakePod pod;
@@ -80,8 +80,9 @@ TEST(Fit, WhatDevicesStandForIsLeftToThem) {
     cluster.SetNode(MakeNode("bare").Cpu("4"));
     cluster.SetNode(MakeNode("plugged").Cpu("4").Has("x.com/gpu", "0"));
     cluster.MutableObjects().device_classes.Set(cluster::FromText<api::DeviceClass>(
-        "{'metadata':{'name':'gpus'},'spec':{'extendedResourceName':'x.com/gpu'}}"));
-    OnePlugin plugin(cluster, &MakeFit, args);
+        "{'metadata':{'name':'gpus'},'spec':{'extendedResourceName':'x.com/"
+        "gpu'}}"));
+    OnePlugin plugin(cluster, &MakeFit, {}, behaviour);
     EXPECT_EQ(plugin.Filter(cluster.AddPod(c.pod)), c.want) << c.what;
   }
 }

@@ -15,12 +15,17 @@ inline constexpr std::string_view kReason = "node(s) were unschedulable";
 // Does the pod tolerate node.kubernetes.io/unschedulable:NoSchedule?
 bool ToleratesUnschedulable(const std::vector<api::Toleration>& tolerations);
 
-class NodeUnschedulable final : public framework::FilterPlugin,
+class NodeUnschedulable final : public framework::PreFilterPlugin,
+                                public framework::FilterPlugin,
                                 public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override {
+    return {};
+  }
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
   void Reasons(const framework::CycleContext&, const framework::PluginState*,

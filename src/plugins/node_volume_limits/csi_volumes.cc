@@ -128,8 +128,9 @@ class Collector {
 
 }  // namespace
 
-NodeKind KindOf(const api::CSINode* csi_node) {
+NodeKind KindOf(const api::CSINode* csi_node, bool all_migrated) {
   if (csi_node == nullptr) return NodeKind::kNoCsiNode;
+  if (all_migrated) return NodeKind::kPortworx;
   const auto& annotations = csi_node->metadata.annotations;
   const auto it = annotations.find(kMigratedPluginsAnnotation);
   const bool portworx = it != annotations.end() && ListsPlugin(it->second, InTreeKind::kPortworx);

@@ -24,7 +24,8 @@ enum class NodeKind : uint8_t {
 };
 inline constexpr size_t kNodeKinds = 3;
 
-NodeKind KindOf(const api::CSINode* csi_node);
+// `all_migrated`: whatever its annotation says.
+NodeKind KindOf(const api::CSINode* csi_node, bool all_migrated);
 
 struct CsiVolume {
   std::string driver;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/objects/object_store.h"
 #include "plugins/common/csi_translation.h"
 
 namespace berth::plugins::node_volume_limits {
@@ -18,8 +19,9 @@ using framework::Status;
 // Verdict::detail says what the verdict is about; the kind of node is added to the last two.
 enum Detail : uint16_t {
   kTooMany = 0,
-  kOwnVolumes = 1,                       // of the pod itself
-  kOtherPod = kOwnVolumes + kNodeKinds,  // Verdict::reason is a pod of the node
+  kOwnVolumes = 1,                         // of the pod itself
+  kOtherPod = kOwnVolumes + kNodeKinds,    // Verdict::reason is a pod of the node
+  kNotInstalled = kOtherPod + kNodeKinds,  // Verdict::reason is a driver of the demand
 };
 
 // The pod's volumes of one driver.
@@ -28,6 +30,7 @@ struct Driver {
   const VolumeUsage::Column* column;
   std::vector<std::string> volumes;      // names, sorted and unique
   std::vector<cluster::StringId> known;  // ids of those that some node has
+  bool must_be_installed = false;        // on the node
 };
 
 // What the pod asks for on nodes of one kind.
@@ -38,7 +41,8 @@ struct Demand {
 };
 
 struct State final : framework::PluginState {
-  bool counts = false;  // the pod has volumes that may count
+  bool counts = false;            // the pod has volumes that may count
+  bool asks_for_drivers = false;  // some must be installed
   std::array<Demand, kNodeKinds> by_kind;
   bool equal = true;  // for all kinds of nodes
   const Demand& On(NodeKind kind) const {
@@ -60,7 +64,7 @@ Demand MakeDemand(PodVolumes volumes, VolumeUsage& usage) {
             });
   for (CsiVolume& volume : volumes.volumes) {
     if (demand.drivers.empty() || demand.drivers.back().name != volume.driver) {
-      demand.drivers.push_back({volume.driver, &usage.ColumnOf(volume.driver), {}, {}});
+      demand.drivers.push_back({volume.driver, &usage.ColumnOf(volume.driver), {}, {}, false});
     }
     Driver& driver = demand.drivers.back();
     if (!driver.volumes.empty() && driver.volumes.back() == volume.name) continue;
@@ -86,14 +90,27 @@ size_t Shared(const Driver& driver, const std::vector<std::string>& names) {
       }));
 }
 
+bool IsInstalled(const cluster::Cluster& cluster, NodeIndex n, const std::string& driver) {
+  const api::CSINode* node = cluster.Objects().csi_nodes.Find(cluster.NodeName(n));
+  return node != nullptr &&
+         std::any_of(node->spec.drivers.begin(), node->spec.drivers.end(),
+                     [&](const api::CSINodeDriver& own) { return own.name == driver; });
+}
+
 // Rejects the node if it must. `shared(driver)`: how many of the volumes it has already.
 template <class SharedFn>
-void CheckNode(const State& state, const NodeUsage& usage, NodeIndex n, SharedFn&& shared,
-               framework::FilterBatch& batch) {
+void CheckNode(const cluster::Cluster& cluster, const State& state, const NodeUsage& usage,
+               NodeIndex n, SharedFn&& shared, framework::FilterBatch& batch) {
   const Demand& demand = state.On(usage.kind);
   const auto kind = static_cast<uint16_t>(usage.kind);
   if (demand.code != Code::kSuccess) {
     batch.Reject(n, demand.code, 0, kOwnVolumes + kind);
+    return;
+  }
+  for (size_t i = 0; state.asks_for_drivers && i < demand.drivers.size(); ++i) {
+    const Driver& driver = demand.drivers[i];
+    if (!driver.must_be_installed || IsInstalled(cluster, n, driver.name)) continue;
+    batch.Reject(n, Code::kUnschedulable, static_cast<uint32_t>(i), kNotInstalled + kind);
     return;
   }
   if (demand.drivers.empty() || usage.limits.empty()) return;
@@ -135,11 +152,17 @@ void NodeVolumeLimits::BeginCycle(const framework::CycleContext& c,
   const auto& volumes = c.shape.source.spec.volumes;
   state->counts = std::any_of(volumes.begin(), volumes.end(), IsCounted);
   if (!state->counts) return;
+  state->asks_for_drivers = false;
   usage_.Sync(c.cluster);
   const auto demand_on = [&](NodeKind kind) {
     PodVolumes demanded = VolumesOf(c.cluster, c.pod, kind, true);
     state->equal = !demanded.by_kind;
-    return MakeDemand(std::move(demanded), usage_);
+    Demand demand = MakeDemand(std::move(demanded), usage_);
+    for (Driver& driver : demand.drivers) {
+      driver.must_be_installed = MustBeInstalled(c.cluster, driver.name);
+      state->asks_for_drivers = state->asks_for_drivers || driver.must_be_installed;
+    }
+    return demand;
   };
   // Nodes that migrate everything are asked first: for them every volume is looked at.
   Demand portworx = demand_on(NodeKind::kPortworx);
@@ -152,6 +175,15 @@ void NodeVolumeLimits::BeginCycle(const framework::CycleContext& c,
     state->by_kind[static_cast<size_t>(kind)] = demand_on(kind);
   }
   state->equal = false;
+}
+
+bool NodeVolumeLimits::MustBeInstalled(const cluster::Cluster& cluster,
+                                       const std::string& driver) const {
+  if (!behaviour_.missing_csi_driver_rejects) return false;
+  const api::CSIDriver* object = cluster.Objects().csi_drivers.Find(driver);
+  if (object == nullptr) return false;
+  return !behaviour_.missing_csi_driver_opts_in ||
+         object->spec.prevent_pod_scheduling_if_missing.value_or(false);
 }
 
 Status NodeVolumeLimits::PreFilter(const framework::CycleContext&, framework::PluginState* s,
@@ -167,15 +199,17 @@ void NodeVolumeLimits::Filter(const framework::CycleContext& c, const framework:
     if (usage_.IsStale(c.cluster, n)) {
       const VolumeUsage::Fresh fresh = usage_.DeriveNow(c.cluster, n);
       CheckNode(
-          state, fresh.usage, n, [&](const Driver& driver) { return Shared(driver, fresh.names); },
-          batch);
+          c.cluster, state, fresh.usage, n,
+          [&](const Driver& driver) { return Shared(driver, fresh.names); }, batch);
     } else {
       const NodeUsage& usage = usage_.Of(n);
       CheckNode(
-          state, usage, n, [&](const Driver& driver) { return Shared(driver, usage); }, batch);
+          c.cluster, state, usage, n, [&](const Driver& driver) { return Shared(driver, usage); },
+          batch);
     }
   };
-  if (!state.equal || state.by_kind[0].code != Code::kSuccess || usage_.IsStale(c.cluster)) {
+  if (!state.equal || state.by_kind[0].code != Code::kSuccess || state.asks_for_drivers ||
+      usage_.IsStale(c.cluster)) {
     batch.ForEach(check);
     return;
   }
@@ -192,6 +226,7 @@ void NodeVolumeLimits::Filter(const framework::CycleContext& c, const framework:
 bool NodeVolumeLimits::AppendClaims(const framework::CycleContext& c, framework::PluginState* s,
                                     std::vector<int64_t>* out) const {
   const auto& state = static_cast<const State&>(*s);
+  if (state.counts && state.asks_for_drivers) return false;
   const size_t kinds = !state.counts ? 0 : state.equal ? 1 : kNodeKinds;
   out->push_back(static_cast<int64_t>(kinds));
   for (size_t kind = 0; kind < kinds; ++kind) {
@@ -218,6 +253,10 @@ void NodeVolumeLimits::Reasons(const framework::CycleContext& c, const framework
     out->emplace_back(kReason);
   } else if (verdict.detail < kOtherPod) {
     out->push_back(state.On(static_cast<NodeKind>(verdict.detail - kOwnVolumes)).message);
+  } else if (verdict.detail >= kNotInstalled) {
+    const auto kind = static_cast<NodeKind>(verdict.detail - kNotInstalled);
+    out->push_back(state.On(kind).drivers[verdict.reason].name +
+                   " CSI driver is not installed on the node");
   } else {
     const auto kind = static_cast<NodeKind>(verdict.detail - kOtherPod);
     out->push_back(VolumesOf(c.cluster, c.cluster.GetPod(verdict.reason), kind, false).message);
@@ -225,8 +264,8 @@ void NodeVolumeLimits::Reasons(const framework::CycleContext& c, const framework
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs&,
-                                                const framework::PluginHandle&) {
-  return std::make_unique<NodeVolumeLimits>();
+                                                const framework::PluginHandle& handle) {
+  return std::make_unique<NodeVolumeLimits>(handle.behaviour);
 }
 
 }  // namespace berth::plugins::node_volume_limits

@@ -22,6 +22,9 @@ class NodeVolumeLimits final : public framework::PreFilterPlugin,
                                public framework::ClaimAwarePlugin,
                                public framework::EnqueueExtensions {
  public:
+  explicit NodeVolumeLimits(const config::Behaviour& behaviour = {})
+      : behaviour_(behaviour), usage_(behaviour.csi_migration_is_on) {}
+
   std::string_view Name() const override { return kName; }
   std::vector<framework::RegisteredEvent> EventsToRegister() const override;
   uint32_t Concerns() const override { return cluster::kHasVolumes; }
@@ -40,6 +43,10 @@ class NodeVolumeLimits final : public framework::PreFilterPlugin,
                const framework::Verdict&, std::vector<std::string>* out) const override;
 
  private:
+  // Whether nodes must have the driver installed.
+  bool MustBeInstalled(const cluster::Cluster& cluster, const std::string& driver) const;
+
+  const config::Behaviour behaviour_;
   // Derived from the cluster and brought up to date at the start of a cycle.
   mutable VolumeUsage usage_;
 };

@@ -324,7 +324,7 @@ void VolumeUsage::Derive(const cluster::Cluster& cluster, NodeIndex n) {
     row.usage = NodeUsage();
     if (row.node != kNoString) {
       const api::CSINode* csi_node = cluster.Objects().csi_nodes.Find(cluster.NodeName(n));
-      row.usage.kind = KindOf(csi_node);
+      row.usage.kind = KindOf(csi_node, all_migrated_);
       if (csi_node != nullptr) SetLimits(*csi_node, &row.usage);
     }
   }
@@ -346,7 +346,7 @@ VolumeUsage::Fresh VolumeUsage::DeriveNow(const cluster::Cluster& cluster, NodeI
   Fresh fresh;
   NodeUsage& usage = fresh.usage;
   const api::CSINode* csi_node = cluster.Objects().csi_nodes.Find(cluster.NodeName(n));
-  usage.kind = KindOf(csi_node);
+  usage.kind = KindOf(csi_node, all_migrated_);
   if (csi_node != nullptr) SetLimits(*csi_node, &usage);
   if (usage.limits.empty()) return fresh;
   std::vector<CsiVolume> of_pods;

@@ -41,6 +41,8 @@ inline constexpr int32_t kNoLimit = std::numeric_limits<int32_t>::max();
 
 class VolumeUsage {
  public:
+  explicit VolumeUsage(bool all_migrated = false) : all_migrated_(all_migrated) {}
+
   // Used and limit of one driver over all rows, padded to whole words of a NodeSet.
   struct Column {
     std::vector<int32_t> used;
@@ -77,6 +79,7 @@ class VolumeUsage {
   Fresh DeriveNow(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
 
  private:
+  const bool all_migrated_;
   // How much of what is known about a row is to be derived again.
   enum Dirt : uint8_t { kClean = 0, kPods = 1, kAttachments = 2, kEverything = 4 };
   // A volume, and a number for its driver.

@@ -14,7 +14,8 @@ namespace berth::plugins::taint_toleration {
 inline constexpr std::string_view kName = "TaintToleration";
 inline constexpr std::string_view kReason = "node(s) had untolerated taint(s)";
 
-class TaintToleration final : public framework::FilterPlugin,
+class TaintToleration final : public framework::PreFilterPlugin,
+                              public framework::FilterPlugin,
                               public framework::PreScorePlugin,
                               public framework::ScorePlugin,
                               public framework::EnqueueExtensions {
@@ -25,6 +26,10 @@ class TaintToleration final : public framework::FilterPlugin,
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
 
+  framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
+                              framework::PreFilterResult*) const override {
+    return {};
+  }
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
   framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,

@@ -14,7 +14,6 @@
 #include "base/random.h"
 #include "cluster/cluster.h"
 #include "config/config.h"
-#include "config/dra_features.h"
 #include "framework/classes/class_cache.h"
 #include "framework/runtime/post_filter.h"
 #include "plugins/default_preemption/default_preemption.h"
@@ -26,9 +25,9 @@ namespace berth::scheduler {
 struct Lab {
   Lab(uint64_t seed, bool classes, bool eager, const config::DraFeatures& features = {})
       : algorithm({.seed = seed, .classes = classes}) {
-    config::KubeSchedulerConfiguration config = config::Default();
-    config::SetDraFeatures(features, config);
-    auto made = ProfileSet::Make(config, cluster, nullptr, seed);
+    config::Behaviour behaviour;
+    behaviour.dra = features;
+    auto made = ProfileSet::Make(config::Default(behaviour), behaviour, cluster, nullptr, seed);
     EXPECT_TRUE(made.has_value());
     profiles = std::make_unique<ProfileSet>(std::move(*made));
     cycle = profiles->CycleFor("default-scheduler");

@@ -296,7 +296,8 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
         const auto api = weak.lock();
         if (!api) return;
         const auto options = api->Options();
-        c.Outcome(SuggestOnCopy(*copy, options->config(), options->plugins, namespace_, name));
+        c.Outcome(SuggestOnCopy(*copy, options->config(), options->behaviour, options->plugins,
+                                namespace_, name));
       });
     });
   }

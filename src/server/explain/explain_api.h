@@ -27,6 +27,7 @@ struct ExplainOptions {
   std::function<bool()> ready = {};
   // The configuration in force. From any thread.
   std::function<config::KubeSchedulerConfiguration()> config = {};
+  config::Behaviour behaviour = {};
   // Answers a what-if; runs on the API's own thread. Empty: there are none.
   std::function<Result<explain::WhatIfResult>(const explain::ClusterCopy&,
                                               const config::KubeSchedulerConfiguration&,

@@ -164,8 +164,8 @@ class ExplainEvents::Impl : public std::enable_shared_from_this<Impl> {
     if (look.pods.empty()) return;
     const config::KubeSchedulerConfiguration config = options_.config();
     for (const Waiting& waiting : look.pods) {
-      const auto list = SuggestOnCopy(look.copy, config, options_.plugins, waiting.pod.namespace_,
-                                      waiting.pod.name);
+      const auto list = SuggestOnCopy(look.copy, config, options_.behaviour, options_.plugins,
+                                      waiting.pod.namespace_, waiting.pod.name);
       const bool helps = list && !list->items.empty();
       options_.record(EventFor(waiting, helps ? list->items.front().text : ""));
     }

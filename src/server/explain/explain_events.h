@@ -26,6 +26,7 @@ struct ExplainEventsOptions {
   std::function<void(std::function<void(scheduler::Engine&)>)> on_engine;
   std::function<bool()> ready;
   std::function<config::KubeSchedulerConfiguration()> config;
+  config::Behaviour behaviour = {};
   std::vector<scheduler::ExtraPlugin> plugins = {};
   // Writes an event; called on the own thread.
   std::function<void(const scheduler::RecordEvent&)> record;

@@ -9,11 +9,12 @@ namespace berth::server {
 
 Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
                                               const config::KubeSchedulerConfiguration& config,
+                                              const config::Behaviour& behaviour,
                                               std::span<const scheduler::ExtraPlugin> plugins,
                                               std::string_view namespace_, std::string_view name) {
   cluster::Cluster cluster;
   explain::LoadCopy(copy, &cluster);
-  auto profiles = scheduler::ProfileSet::Make(config, cluster, nullptr, 0, plugins);
+  auto profiles = scheduler::ProfileSet::Make(config, behaviour, cluster, nullptr, 0, plugins);
   if (!profiles) return Fail(profiles.error());
   scheduler::NodeObjects nodes;
   for (const auto& node : copy.nodes) nodes[node->metadata.name] = node;

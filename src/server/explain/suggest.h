@@ -16,6 +16,7 @@ namespace berth::server {
 // are not in-tree; they are made anew for it. An error when there is no such pod.
 Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
                                               const config::KubeSchedulerConfiguration& config,
+                                              const config::Behaviour& behaviour,
                                               std::span<const scheduler::ExtraPlugin> plugins,
                                               std::string_view namespace_, std::string_view name);
 

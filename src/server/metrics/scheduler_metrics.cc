@@ -170,7 +170,7 @@ SchedulerMetrics::Families SchedulerMetrics::MakeFamilies(Registry& r,
                                       "Number of preemption goroutines executed.",
                                       kAlpha,
                                       {"result"}});
-  if (options.async_api_calls) {
+  if (options.behaviour.async_api_calls) {
     r.AddCounter({"scheduler_async_api_call_execution_total",
                   "Total number of API calls executed by the async dispatcher.",
                   kAlpha,

@@ -34,7 +34,7 @@ namespace berth::server {
 
 struct SchedulerMetricsOptions {
   std::vector<std::string> profiles = {"default-scheduler"};
-  bool async_api_calls = false;   // its gate
+  config::Behaviour behaviour = {};
   int64_t (*now_ns)() = nullptr;  // null: the steady clock
 };
 

@@ -91,8 +91,7 @@ class Run {
   scheduler::EngineOptions EngineOptions() {
     scheduler::EngineOptions engine;
     engine.algorithm.seed = options_.seed;
-    engine.algorithm.percentage_of_nodes_to_score =
-        options_.config.percentage_of_nodes_to_score.value_or(0);
+    engine.behaviour = options_.behaviour;
     engine.algorithm.adaptive_sampling = options_.adaptive_sampling;
     engine.extra_plugins = options_.extra_plugins;
     return engine;

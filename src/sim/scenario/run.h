@@ -20,6 +20,7 @@ struct RunOptions {
   uint64_t seed = 0;
   bool adaptive_sampling = false;
   config::KubeSchedulerConfiguration config;
+  config::Behaviour behaviour = {};
   std::vector<scheduler::ExtraPlugin> extra_plugins = {};
   // Called periodically with the progress of virtual time.
   std::function<void(Nanos)> progress;

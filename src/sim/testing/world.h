@@ -34,7 +34,7 @@ struct Simulation {
   explicit Simulation(const std::string& yaml, PlacementOptions options = {}) {
     const auto read = Read(world, yaml);
     EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().Message());
-    auto made = scheduler::ProfileSet::Make(config::Default(), world.GetCluster());
+    auto made = scheduler::ProfileSet::Make(config::Default(), {}, world.GetCluster());
     EXPECT_TRUE(made.has_value());
     profiles = std::make_unique<scheduler::ProfileSet>(std::move(*made));
     placement = std::make_unique<Placement>(world, *profiles, options);

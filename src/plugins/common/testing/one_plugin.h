@@ -18,9 +18,11 @@ using cluster::MakePod;
 
 class OnePlugin {
  public:
-  OnePlugin(cluster::Cluster& cluster, framework::PluginFactory make, config::PluginArgs args = {})
+  OnePlugin(cluster::Cluster& cluster, framework::PluginFactory make, config::PluginArgs args = {},
+            const config::Behaviour& behaviour = {})
       : cluster_(cluster) {
-    auto plugin = make(args, {cluster});
+    const framework::PluginHandle handle{cluster, 0, behaviour};
+    auto plugin = make(args, handle);
     EXPECT_TRUE(plugin.has_value()) << (plugin ? "" : plugin.error().Message());
     if (!plugin) return;
     const std::string name((*plugin)->Name());
@@ -38,7 +40,7 @@ class OnePlugin {
     own.args = std::move(args);
     resolved.plugin_config.push_back(std::move(own));
     const framework::RegistryRow registry[] = {{name, make}};
-    auto profile = framework::Profile::Make(resolved, registry, {cluster});
+    auto profile = framework::Profile::Make(resolved, registry, handle);
     EXPECT_TRUE(profile.has_value()) << (profile ? "" : profile.error().Message());
     profile_ = std::move(*profile);
     cycle_ = std::make_unique<framework::Cycle>(*profile_);

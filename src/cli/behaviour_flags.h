@@ -1,0 +1,28 @@
+// --kubernetes-version and --feature-gates of commands other than the
+// scheduler.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "config/behaviour.h"
+#include "term/flags.h"
+
+namespace berth::cli {
+
+class BehaviourFlags {
+ public:
+  // Both flags.
+  void Add(term::Flags& flags);
+  // --feature-gates alone: the version is berth's choice.
+  void AddGates(term::Flags& flags);
+
+  // What was asked for; warnings go to standard error in the name of `program`.
+  Result<config::Behaviour> Make(std::string_view program) const;
+
+ private:
+  std::string version_;
+  std::string gates_;
+};
+
+}  // namespace berth::cli

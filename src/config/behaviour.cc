@@ -1,0 +1,103 @@
+#include "config/behaviour.h"
+
+#include <fmt/format.h>
+
+namespace berth::config {
+namespace {
+
+DraFeatures DraFeaturesOf(const FeatureGates& gates) {
+  const int minor = gates.Minor();
+  DraFeatures dra;
+  dra.admin_access = gates.Enabled(Gate::kDRAAdminAccess);
+  dra.prioritized_list = gates.Enabled(Gate::kDRAPrioritizedList);
+  dra.binding_conditions = gates.Enabled(Gate::kDRADeviceBindingConditions) &&
+                           gates.Enabled(Gate::kDRAResourceClaimDeviceStatus);
+  dra.extended_resource = gates.Enabled(Gate::kDRAExtendedResource);
+  dra.partitionable = gates.Enabled(Gate::kDRAPartitionableDevices);
+  dra.taints = gates.Enabled(Gate::kDRADeviceTaints);
+  dra.taint_rules = dra.taints && (minor == 34 || gates.Enabled(Gate::kDRADeviceTaintRules));
+  dra.consumable_capacity = gates.Enabled(Gate::kDRAConsumableCapacity);
+  dra.fractional_range = gates.Enabled(Gate::kDRAFractionalCapacityRange);
+  dra.checks_whole_pools = minor >= 35;
+  dra.only_known_taint_effects = minor >= 35;
+  dra.sorted_pools = minor >= 36;
+  dra.timeout_is_error = minor >= 36;
+  dra.deduplicates_config = minor >= 37;
+  dra.capacity_errors_fail = minor >= 37;
+  dra.rule_without_selector_matches_none = minor >= 37;
+  return dra;
+}
+
+}  // namespace
+
+Behaviour::Behaviour(const FeatureGates& gates)
+    : kubernetes_version(fmt::format("1.{}", gates.Minor())) {
+  const int minor = gates.Minor();
+  binding_timeout_arg = minor >= 35;
+  strict_scoring_strategy = minor >= 36;
+  placement_points = minor >= 36;
+  pod_group_post_filter_point = minor >= 37;
+  node_name_first = minor >= 37;
+  cheap_filters_pre_filter = minor >= 37;
+
+  tie_break_by_heap = minor >= 35;
+  balanced_allocation_scores_change = minor >= 36;
+  image_volumes_score = minor >= 36;
+  image_volumes_raise_limit = minor >= 37;
+  namespace_selector_quirk = minor <= 36;
+  taint_comparison_operators = gates.Enabled(Gate::kTaintTolerationComparisonOperators);
+
+  node_declared_features = gates.Enabled(Gate::kNodeDeclaredFeatures);
+  names_missing_declared_features = minor == 35;
+  host_network_user_namespaces = minor >= 36;
+  volume_bind_mount_options = minor >= 37;
+
+  victims_stop_at_first_budget = minor >= 37;
+  preemption_has_message = minor >= 37;
+  devices_post_filter_silent = minor >= 37;
+
+  dynamic_resources = gates.Enabled(Gate::kDynamicResourceAllocation);
+  dra_filter_timeout = gates.Enabled(Gate::kDRASchedulerFilterTimeout);
+  devices_score = minor >= 35;
+  if (dynamic_resources) dra = DraFeaturesOf(gates);
+  binding_timeout_allowed = binding_timeout_arg && dra.binding_conditions;
+
+  storage_capacity_scoring = gates.Enabled(Gate::kStorageCapacityScoring);
+  missing_csi_driver_rejects = gates.Enabled(Gate::kVolumeLimitScaling);
+  missing_csi_driver_opts_in = minor >= 36;
+  csi_migration_is_on = minor >= 36;
+
+  match_label_keys_in_spread = gates.Enabled(Gate::kMatchLabelKeysInPodTopologySpread);
+  pod_level_resources = gates.Enabled(Gate::kPodLevelResources);
+  in_place_scaling = gates.Enabled(Gate::kInPlacePodVerticalScaling);
+  requests.pod_level_status = gates.Enabled(Gate::kInPlacePodLevelResourcesVerticalScaling);
+  requests.max_of_totals = minor >= 37;
+
+  pop_from_backoff = gates.Enabled(Gate::kSchedulerPopFromBackoffQ);
+  async_preemption = gates.Enabled(Gate::kSchedulerAsyncPreemption);
+  nominate_before_binding = gates.Enabled(Gate::kNominatedNodeNameForExpectation);
+  observed_generation = gates.Enabled(Gate::kPodObservedGenerationTracking);
+  failures_clear_nomination = minor >= 35;
+
+  pod_events_split = minor >= 37;
+  node_feature_events = minor >= 35;
+  node_add_implies_taint = minor <= 36;
+  affinity_hints_own_labels = minor >= 36;
+  affinity_hints_any_term = minor >= 37;
+
+  async_api_calls = gates.Enabled(Gate::kSchedulerAsyncAPICalls);
+  watch_list = gates.Enabled(Gate::kWatchListClient);
+  statusz = gates.Enabled(Gate::kComponentStatusz);
+  flagz = gates.Enabled(Gate::kComponentFlagz);
+}
+
+Result<int> ParseKubernetesVersion(std::string_view text) {
+  for (int minor = OldestKubernetes(); minor <= NewestKubernetes(); ++minor) {
+    const std::string version = fmt::format("1.{}", minor);
+    if (text == version || text == "v" + version) return minor;
+  }
+  return Fail(fmt::format("\"{}\" is not a Kubernetes version from 1.{} to 1.{}", text,
+                          OldestKubernetes(), NewestKubernetes()));
+}
+
+}  // namespace berth::config

@@ -1,0 +1,22 @@
+#include "config/disabled_fields.h"
+
+namespace berth::config {
+
+void HideDisabledFields(const Behaviour& behaviour, api::Pod& pod) {
+  if (!behaviour.match_label_keys_in_spread) {
+    for (auto& constraint : pod.spec.topology_spread_constraints) {
+      constraint.match_label_keys.clear();
+    }
+  }
+  if (!behaviour.pod_level_resources) pod.spec.resources = std::nullopt;
+  if (!behaviour.in_place_scaling) {
+    for (auto* statuses : {&pod.status.container_statuses, &pod.status.init_container_statuses}) {
+      for (api::ContainerStatus& status : *statuses) {
+        status.allocated_resources.clear();
+        status.resources = std::nullopt;
+      }
+    }
+  }
+}
+
+}  // namespace berth::config

@@ -71,11 +71,11 @@ def test_m4_the_oldest_go_first(start):
 
 
 def test_m4_memory_and_disk_are_flat(start):
-    """Fifty megabytes of events, of which two are kept."""
-    up = start("--max-events=1000", "--data-dir")
+    """Twenty megabytes of events, of which one is kept."""
+    up = start("--max-events=500", "--data-dir")
     sizes = []
     for turn in range(5):
-        post(up, [event(f"e{turn}-{i}", 2000) for i in range(5000)])
+        post(up, [event(f"e{turn}-{i}", 2000) for i in range(2000)])
         sizes.append((up.rss(), disk(up)))
     memory, space = zip(*sizes)
     assert memory[-1] < memory[1] + 40, sizes
@@ -84,7 +84,7 @@ def test_m4_memory_and_disk_are_flat(start):
 
 def test_m4_a_data_directory_that_has_grown_shrinks(start):
     up = start("--data-dir", "--no-scheduler", canary=0)
-    post(up, [event(f"e{i}", 4000) for i in range(8000)])
+    post(up, [event(f"e{i}", 9000) for i in range(4000)])
     before = disk(up)
     assert before > 30
     up.flags.append("--max-events=100")

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-compare bench-e2e bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo up web web-test test e2e hostile lint format bench bench-check bench-compare bench-e2e bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -33,6 +33,9 @@ test: build fuzz-short ## all tests
 
 e2e: build ## tests beside a real kube-apiserver and etcd (E2E="files or options of pytest" to choose)
 	@test/e2e/run $(E2E)
+
+hostile: build ## attacks on a running berth up (HOSTILE="files or options of pytest" to choose)
+	@test/hostile/run $(HOSTILE)
 
 package: build ## a Debian package in build/package, installed into a scratch root and tried
 	@cd build && cpack -G DEB > package.log 2>&1 || { cat package.log; exit 1; }

@@ -9,6 +9,7 @@
 
 #include "api/codec/yaml.h"
 #include "apiserver/store/sqlite_journal.h"
+#include "log/log.h"
 #include "server/http/listener.h"
 
 namespace berth::apiserver {
@@ -88,12 +89,8 @@ class RunningCluster final : public Cluster {
     serving.max_body_bytes = 3u << 20;
     serving.too_large_json = ToJson(TooLarge(serving.max_body_bytes)).Dump();
     serving.shutdown_timeout = std::chrono::seconds(1);
-    auto listener = server::Listener::MakePlain(
-        *loop_, serving, [this](server::Request request, server::Respond respond) {
-          server_->Handle(std::move(request), std::move(respond));
-        });
-    if (!listener) return Fail(listener.error());
-    listener_ = std::move(*listener);
+    serving.admit = [this](const server::Request& request) { return server_->Admit(request); };
+    if (auto ok = Listen(serving); !ok) return ok;
     Bootstrap(*registry_);
     const Resource& nodes = catalog_.Core("nodes");
     if (store_.All(nodes.storage_id).empty()) {
@@ -105,12 +102,14 @@ class RunningCluster final : public Cluster {
       if (auto ok = CreateAll(*registry_, text); !ok) return Fail(ok.error().In(name));
     }
     world_ = std::make_unique<World>(*registry_, *loop_, options_.world);
+    expiry_ = std::make_unique<EventExpiry>(*registry_, *loop_, options_.events);
     return {};
   }
 
   void Start() override {
     loop_->Post([this] {
       world_->Start();
+      expiry_->Start();
       listener_->Start();
     });
     thread_ = std::thread([this] { loop_->Run(); });
@@ -138,18 +137,39 @@ class RunningCluster final : public Cluster {
   }
 
  private:
+  Result<void> Listen(const server::ServingOptions& serving) {
+    const auto handle = [this](server::Request request, server::Respond respond) {
+      server_->Handle(std::move(request), std::move(respond));
+    };
+    if (options_.certificate) {
+      auto certificates = server::ServingCertificates::FromPem(serving, *options_.certificate);
+      if (!certificates) return Fail(certificates.error());
+      certificates_ = std::move(*certificates);
+    }
+    auto listener = certificates_ ? server::Listener::Make(*loop_, serving, *certificates_, handle)
+                                  : server::Listener::MakePlain(*loop_, serving, handle);
+    if (!listener) return Fail(listener.error());
+    listener_ = std::move(*listener);
+    return {};
+  }
+
   Result<void> Restore() {
     auto journal = SqliteJournal::Open(options_.data_dir);
     if (!journal) return Fail(journal.error());
-    std::string problem;
-    const auto version = (*journal)->Load([&](const JournalEntry& entry) {
-      if (auto ok = RestoreOne(entry); !ok && problem.empty()) problem = ok.error().Message();
-    });
-    if (!version) return Fail(version.error());
-    if (!problem.empty()) return Fail(problem);
+    const auto loaded =
+        (*journal)->Load([this](const JournalEntry& entry) { return RestoreOne(entry); });
+    if (!loaded) return Fail(loaded.error());
+    for (const auto& object : loaded->set_aside) {
+      log::Error(object.why, "Setting aside an object of the data directory that cannot be read",
+                 {{"resource", object.resource},
+                  {"object", object.key},
+                  {"dataDir", options_.data_dir},
+                  {"table", "set_aside"}});
+    }
+    const uint64_t version = loaded->version;
     // Versions given out but not yet written when the process ended are never given out again.
     constexpr uint64_t kGap = 100'000;
-    store_.RestoreVersion(*version == 0 ? 0 : *version + kGap);
+    store_.RestoreVersion(version == 0 ? 0 : version + kGap);
     journal_ = std::move(*journal);
     journal_->Start(
         [this](uint64_t durable) { loop_->Post([this, durable] { store_.Durable(durable); }); },
@@ -162,7 +182,11 @@ class RunningCluster final : public Cluster {
 
   Result<void> RestoreOne(const JournalEntry& entry) {
     const auto object = Json::Parse(entry.text);
-    if (!object) return Fail(object.error().In(entry.resource + " " + entry.key));
+    if (!object) return Fail(object.error());
+    const Json& metadata = (*object)["metadata"];
+    if (ObjectKey(metadata["namespace"].Str(), metadata["name"].Str()) != entry.key) {
+      return Fail("the object is not of the name it is kept by");
+    }
     const size_t slash = entry.resource.find('/');
     const std::string group = entry.resource.substr(0, slash);
     const std::string plural = entry.resource.substr(slash + 1);
@@ -174,8 +198,7 @@ class RunningCluster final : public Cluster {
       }
       return {};
     }
-    return Fail(
-        fmt::format("the data directory has objects of an unknown resource {}", entry.resource));
+    return Fail(fmt::format("no resource {} is known", entry.resource));
   }
 
   ClusterOptions options_;
@@ -185,8 +208,10 @@ class RunningCluster final : public Cluster {
   std::unique_ptr<SqliteJournal> journal_;
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<ApiServer> server_;
+  std::unique_ptr<server::ServingCertificates> certificates_;
   std::unique_ptr<server::Listener> listener_;
   std::unique_ptr<World> world_;
+  std::unique_ptr<EventExpiry> expiry_;
   std::function<void(std::string)> failed_;
   std::thread thread_;
 };

@@ -7,14 +7,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apiserver/http/api_server.h"
+#include "apiserver/registry/event_expiry.h"
 #include "apiserver/registry/registry.h"
 #include "apiserver/sim/world.h"
 #include "base/error.h"
+#include "server/http/tls.h"
 
 namespace berth::apiserver {
 
@@ -32,13 +35,17 @@ struct ClusterOptions {
   std::vector<Manifest> manifests = {};
   WorldOptions world = {};
   ApiServerOptions server = {};
+  EventExpiryOptions events = {};
+  // With a certificate the server speaks TLS, and HTTP/2 with clients that offer it.
+  std::optional<server::CertificatePem> certificate = {};
   uint64_t seed = 1;  // of names and identities
 };
 
 class Cluster {
  public:
   // Reads the data directory, makes what every cluster has and opens the port: mistakes in the
-  // options show here.
+  // options show here. Objects of the data directory that cannot be read are set aside, each with
+  // an error in the log.
   static Result<std::unique_ptr<Cluster>> Make(ClusterOptions options);
   // Stops.
   virtual ~Cluster() = default;

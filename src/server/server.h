@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,8 +59,13 @@ struct ServingOptions {
   size_t max_connections = 512;
   size_t max_header_bytes = 1u << 20;
   size_t max_body_bytes = 1u << 20;
+  // Of requests that are not complete, on all connections together.
+  size_t max_incoming_bytes = 64u << 20;
   // What a client with a larger body is told, in JSON; empty: plain text.
   std::string too_large_json = {};
+  // Called with the header of every request before its body is read; a response refuses it. May
+  // be empty.
+  std::function<std::optional<Response>(const Request&)> admit = {};
   std::chrono::seconds header_timeout{32};
   std::chrono::seconds idle_timeout{90};
   std::chrono::seconds shutdown_timeout{5};

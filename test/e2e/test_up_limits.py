@@ -50,7 +50,7 @@ def answer(sock):
 def served(up):
     """A newcomer gets its answer."""
     with dial(up) as sock:
-        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         status, _, body = answer(sock)
         return (status, body) == (200, b"ok")
 
@@ -65,7 +65,7 @@ def closed(sock):
 
 def open_watch(up, path="/api/v1/namespaces/default/configmaps?watch=1"):
     sock = dial(up)
-    sock.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    sock.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     assert sock.recv(15) == b"HTTP/1.1 200 OK"
     return sock
 
@@ -76,7 +76,7 @@ def test_idle_connections_make_room(up):
     try:
         assert served(up)
         assert all(closed(sock) for sock in idle[:50]), "those that idled longest"
-        idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert answer(idle[-1])[0] == 200, "the latest is still there"
         up.core.create_namespaced_config_map("default", {"metadata": {"name": "news"}})
         watch.settimeout(20)
@@ -102,7 +102,7 @@ def test_busy_connections_are_not_given_up_for_new_ones(up):
         more = [dial(up) for _ in range(40)]
         for sock in more:
             try:
-                sock.sendall(b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+                sock.sendall(b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
             except OSError:
                 pass
         until("no room", lambda: not is_served())
@@ -131,7 +131,7 @@ def closed_now(sock):
 
 def test_a_large_header_is_refused(up):
     with dial(up) as sock:
-        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ")
+        sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
         try:
             sock.sendall(b"y" * (2 << 20) + b"\r\n\r\n")
         except (BrokenPipeError, ConnectionResetError):
@@ -147,7 +147,7 @@ def test_a_large_body_is_refused(up, chunked):
     path = "/api/v1/namespaces/default/configmaps"
     body = json.dumps({"metadata": {"name": "big"}, "data": {"x": "y" * BODY}}).encode()
     with dial(up) as sock:
-        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         try:
             if chunked:
                 sock.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
@@ -170,7 +170,7 @@ def test_a_body_of_nearly_the_limit_is_taken(up):
     labels = {"metadata": {"name": "nearly"}, "data": data, "pad": "z" * (BODY - 1_000_000)}
     with dial(up) as sock:
         body = json.dumps(labels).encode()
-        head = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: x\r\n"
+        head = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\n"
         sock.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         assert answer(sock)[0] == 201
 
@@ -179,7 +179,7 @@ def test_a_body_of_nearly_the_limit_is_taken(up):
     "nonsense",
     [
         b"nonsense\r\n\r\n",
-        b"GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
@@ -195,7 +195,7 @@ def test_nonsense_is_refused(up, nonsense):
 def test_nested_beyond_reason(up):
     body = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
     with dial(up) as sock:
-        head = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: x\r\n"
+        head = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: localhost\r\n"
         sock.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         status, _, text = answer(sock)
         assert status == 400 and json.loads(text)["kind"] == "Status"
@@ -208,9 +208,9 @@ def test_requests_that_come_together_are_answered_in_their_order(up):
     sent = b""
     for i in range(count):
         body = json.dumps({"metadata": {"name": f"p-{i}"}}).encode()
-        sent += f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        sent += f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         sent += body
-        sent += f"GET {path}/p-{i} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        sent += f"GET {path}/p-{i} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     with dial(up) as sock:
         threading.Thread(target=sock.sendall, args=(sent,)).start()
         stream = sock.makefile("rb")

@@ -1,5 +1,6 @@
 """berth up as a process: it survives being killed, keeps strangers out, and says what is wrong."""
 
+import base64
 import fcntl
 import json
 import os
@@ -10,6 +11,7 @@ import re
 import select
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import termios
@@ -130,9 +132,12 @@ def test_strangers_need_the_token(tmp_path):
     up = Up(tmp_path, *flags, nodes=1)
     try:
         port = up.server.rsplit(":", 1)[1]
+        text = up.kubeconfig.read_text()
+        ca = base64.b64decode(re.search(r"certificate-authority-data: (\S+)", text)[1]).decode()
+        trust = ssl.create_default_context(cadata=ca)
         for host in filter(None, ["127.0.0.1", address]):
             with pytest.raises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(f"http://{host}:{port}/api/v1/nodes")
+                urllib.request.urlopen(f"https://{host}:{port}/api/v1/nodes", context=trust)
             assert refused.value.code == 401
             assert json.loads(refused.value.read())["reason"] == "Unauthorized"
         assert len(up.core.list_node().items) == 1, "the kubeconfig has the token"
@@ -165,7 +170,7 @@ def test_a_slow_watcher_is_dropped(tmp_path):
     try:
         host, port = up.server.removeprefix("http://").split(":")
         slow = socket.create_connection((host, int(port)))
-        slow.sendall(b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+        slow.sendall(b"GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         slow.recv(64)
         big = {"metadata": {"name": "big"}, "data": {"x": "y" * 900_000}}
         up.core.create_namespaced_config_map("default", big)

@@ -21,6 +21,20 @@ server::Response MakeResponse(int code, std::string_view type, std::string body)
   return response;
 }
 
+server::Response MakeErrorResponse(const server::Request& request, const StatusError& error) {
+  const Json status = ToJson(error);
+  const auto encoding = Negotiate(request.Header("accept"), nullptr);
+  server::Response response = encoding && encoding->protobuf
+                                  ? MakeResponse(error.code, kProtobufType, ToProtobuf(status))
+                                  : MakeResponse(error.code, kJsonType, status.Dump());
+  if (error.code == 429) response.Set("Retry-After", "1");
+  return response;
+}
+
+bool IsHealthPath(std::string_view path) {
+  return path == "/healthz" || path == "/livez" || path == "/readyz";
+}
+
 }  // namespace
 
 ApiServer::ApiServer(Registry& registry, net::Loop& loop, ApiServerOptions options)
@@ -28,21 +42,28 @@ ApiServer::ApiServer(Registry& registry, net::Loop& loop, ApiServerOptions optio
       store_(registry.Objects()),
       loop_(loop),
       options_(std::move(options)),
+      guard_(options_.accept_hosts),
       door_(std::make_shared<server::Door>(loop)),
       sessions_(std::make_shared<std::vector<std::weak_ptr<WatchSession>>>()) {}
+
+std::optional<server::Response> ApiServer::Admit(const server::Request& request) const {
+  if (options_.token.empty()) {
+    auto why = guard_.Refuse(request);
+    if (!why) return std::nullopt;
+    return MakeErrorResponse(request, {403, "Forbidden", std::move(*why), Json()});
+  }
+  if (server::HasBearerToken(request, options_.token)) return std::nullopt;
+  if (request.method == "GET" || request.method == "HEAD") {
+    const server::Mount* mount = server::FindMount(options_.mounts, request.path);
+    if (IsHealthPath(request.path) || (mount != nullptr && mount->open)) return std::nullopt;
+  }
+  return MakeErrorResponse(request, {401, "Unauthorized", "Unauthorized", Json()});
+}
 
 void ApiServer::Handle(server::Request request, server::Respond respond) {
   ++requests_;
   Call call{std::move(request), std::move(respond)};
   const server::Mount* mount = server::FindMount(options_.mounts, call.request.path);
-  const bool open = mount != nullptr && mount->open;
-  if (!open && !options_.token.empty() &&
-      call.request.Header("authorization") != "Bearer " + options_.token &&
-      call.request.path != "/healthz" && call.request.path != "/livez" &&
-      call.request.path != "/readyz") {
-    ReplyError(call, {401, "Unauthorized", "Unauthorized", Json()});
-    return;
-  }
   if (mount != nullptr) {
     mount->handle(std::move(call.request), std::move(call.respond),
                   [door = door_](std::function<void()> task) { door->Post(std::move(task)); });
@@ -83,7 +104,7 @@ void ApiServer::ServeNonResource(Call& call) {
     ReplyError(call, NoSuchPath());
     return;
   }
-  if (path == "/healthz" || path == "/livez" || path == "/readyz") {
+  if (IsHealthPath(path)) {
     call.respond(MakeResponse(200, "text/plain; charset=utf-8", "ok"));
     return;
   }
@@ -200,13 +221,7 @@ void ApiServer::ReplyJson(Call& call, int code, const Json& value) {
 }
 
 void ApiServer::ReplyError(Call& call, const StatusError& error) {
-  const Json status = ToJson(error);
-  const auto encoding = Negotiate(call.request.Header("accept"), nullptr);
-  server::Response response = encoding && encoding->protobuf
-                                  ? MakeResponse(error.code, kProtobufType, ToProtobuf(status))
-                                  : MakeResponse(error.code, kJsonType, status.Dump());
-  if (error.code == 429) response.Set("Retry-After", "1");
-  ReplyWhenDurable(call, std::move(response));
+  ReplyWhenDurable(call, MakeErrorResponse(call.request, error));
 }
 
 void ApiServer::Reply(Call& call, int code, const ObjectPtr& object) {

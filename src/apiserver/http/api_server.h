@@ -11,6 +11,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,14 +22,16 @@
 #include "apiserver/registry/registry.h"
 #include "apiserver/status.h"
 #include "net/loop.h"
+#include "server/http/host_guard.h"
 #include "server/http/message.h"
 #include "server/http/mount.h"
 
 namespace berth::apiserver {
 
 struct ApiServerOptions {
-  // Bearer token every request must carry; empty: none.
+  // Bearer token every request must carry. Empty: none, and server::HostGuard decides instead.
   std::string token = {};
+  std::vector<std::string> accept_hosts = {};  // of the guard
   // A watcher with more bytes than this waiting for it is dropped. Its client lists again.
   size_t max_watch_backlog = 64u << 20;
   std::chrono::seconds bookmark_period{60};
@@ -50,7 +53,11 @@ class ApiServer {
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
 
-  // Answers one request; fits server::Handler.
+  // Decides on a request by its header alone: a response refuses it. Fits
+  // server::ServingOptions::admit.
+  std::optional<server::Response> Admit(const server::Request& request) const;
+
+  // Answers one request that was admitted; fits server::Handler.
   void Handle(server::Request request, server::Respond respond);
 
   // Requests answered so far, watches included.
@@ -104,6 +111,7 @@ class ApiServer {
   Store& store_;
   net::Loop& loop_;
   ApiServerOptions options_;
+  server::HostGuard guard_;
   std::shared_ptr<server::Door> door_;
   std::list<OpenList> open_lists_;
   uint64_t next_list_ = 1;

@@ -124,8 +124,9 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
 
 bool IsProtobuf(std::string_view content_type) { return MediaType(content_type) == kProtobufType; }
 
-Answer<Json> DecodeBody(std::string_view content_type, std::string_view body) {
-  const std::string type = MediaType(content_type);
+Answer<Json> DecodeBody(const server::Request& request) {
+  const std::string type = MediaType(request.Header("content-type"));
+  std::string_view body = request.body;
   if (type == kProtobufType) {
     return DecodeProtobuf(body);
   }
@@ -138,8 +139,8 @@ Answer<Json> DecodeBody(std::string_view content_type, std::string_view body) {
       converted = std::move(*json);
       body = converted;
     }
-  } else if (!type.empty() && type != kJsonType && !type.ends_with("+json") &&
-             type != "text/plain" && type != "application/x-www-form-urlencoded") {
+  } else if (type.empty() ? !request.Header("origin").empty()
+                          : type != kJsonType && !type.ends_with("+json")) {
     return Refuse(UnsupportedMediaType(
         "application/json, application/yaml, application/vnd.kubernetes.protobuf"));
   }

@@ -9,6 +9,7 @@
 #include "apiserver/resource.h"
 #include "apiserver/status.h"
 #include "apiserver/store/object.h"
+#include "server/http/message.h"
 
 namespace berth::apiserver {
 
@@ -28,8 +29,9 @@ std::optional<Encoding> Negotiate(std::string_view accept, const Resource* resou
 // "application/json; charset=utf-8" gives "application/json".
 std::string MediaType(std::string_view content_type);
 
-// The body of a request as JSON.
-Answer<Json> DecodeBody(std::string_view content_type, std::string_view body);
+// The body of a request as JSON. Refuses the types a web page may send without a preflight
+// (text/plain, forms); no type at all is taken for JSON, but not from a browser.
+Answer<Json> DecodeBody(const server::Request& request);
 bool IsProtobuf(std::string_view content_type);
 
 // Checks an object against the described type: values of the wrong type always, unknown fields

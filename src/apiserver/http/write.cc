@@ -34,7 +34,9 @@ Answer<void> ApplyPatch(const std::string& type, const Json& patch, const Resour
   };
   if (type == "application/json-patch+json") {
     if (!patch.IsArray()) return Refuse(BadRequest("a JSON patch is an array of operations"));
-    if (auto ok = ApplyJsonPatch(object, patch); !ok) {
+    bool too_large = false;
+    if (auto ok = ApplyJsonPatch(object, patch, {}, &too_large); !ok) {
+      if (too_large) return Refuse({413, "RequestEntityTooLarge", ok.error().Message(), Json()});
       return Refuse(
           {422, "Invalid",
            fmt::format("the server rejected our request due to an error in our request: {}",
@@ -59,9 +61,7 @@ Answer<void> ApplyPatch(const std::string& type, const Json& patch, const Resour
 // The body, an empty object when there is none: of requests that need no options.
 Answer<Json> OptionalBody(const server::Request& request) {
   if (request.body.empty()) return Json::MakeObject();
-  auto decoded = DecodeBody(request.Header("content-type"), request.body);
-  if (!decoded) return tl::unexpected(decoded.error());
-  return decoded;
+  return DecodeBody(request);
 }
 
 // CheckFields of a whole object, whose refusals say what it was taken for.
@@ -80,7 +80,7 @@ Answer<void> CheckObject(const Resource& resource, const Json& object, bool stri
 void ApiServer::Create(Call& call) {
   const Resource& resource = call.resource();
   const std::string_view type = call.request.Header("content-type");
-  auto body = DecodeBody(type, call.request.body);
+  auto body = DecodeBody(call.request);
   if (!body) return ReplyError(call, body.error());
   // Events are many. One in protobuf has fields of the right types: nothing is left to check.
   if (resource.kind != "Event" || !IsProtobuf(type)) {
@@ -98,7 +98,7 @@ void ApiServer::Create(Call& call) {
 
 void ApiServer::Update(Call& call) {
   const Resource& resource = call.resource();
-  auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
+  auto body = DecodeBody(call.request);
   if (!body) return ReplyError(call, body.error());
   if (auto ok = CheckObject(resource, *body, call.Strict()); !ok) {
     return ReplyError(call, ok.error());
@@ -115,7 +115,7 @@ void ApiServer::Update(Call& call) {
 void ApiServer::Patch(Call& call) {
   const Resource& resource = call.resource();
   const std::string type = MediaType(call.request.Header("content-type"));
-  auto body = DecodeBody(type.ends_with("+json") ? kJsonType : type, call.request.body);
+  auto body = DecodeBody(call.request);
   if (!body) return ReplyError(call, body.error());
   if (type == "application/apply-patch+yaml") {
     if (auto ok = CheckFields(resource, *body, call.Strict()); !ok) {
@@ -194,7 +194,7 @@ void ApiServer::DeleteCollection(Call& call) {
 }
 
 void ApiServer::PostBinding(Call& call) {
-  auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
+  auto body = DecodeBody(call.request);
   if (!body) return ReplyError(call, body.error());
   std::string name = call.info.name;
   if (name.empty()) name = (*body)["metadata"]["name"].Str();
@@ -219,9 +219,10 @@ void ApiServer::PostEviction(Call& call) {
 
 // Whoever reaches the server may do everything.
 void ApiServer::Review(Call& call) {
-  auto body = DecodeBody(call.request.Header("content-type"), call.request.body);
-  if (!body && body.error().code != 415) return ReplyError(call, body.error());
-  // What is asked does not change the answer, so a review may come in any encoding.
+  auto body = DecodeBody(call.request);
+  // Protobuf of kinds without a description is fine: the answer does not depend on the question.
+  const bool unread = !body && IsProtobuf(call.request.Header("content-type"));
+  if (!body && !(unread && body.error().code == 415)) return ReplyError(call, body.error());
   Json review = body ? std::move(*body) : Json::MakeObject();
   review.Set("kind", call.resource().kind);
   review.Set("apiVersion", call.resource().ApiVersion());
@@ -250,7 +251,7 @@ void ApiServer::Review(Call& call) {
 
 void ApiServer::ChangeScale(Call& call) {
   const std::string type = MediaType(call.request.Header("content-type"));
-  auto body = DecodeBody(type.ends_with("+json") ? kJsonType : type, call.request.body);
+  auto body = DecodeBody(call.request);
   if (!body) return ReplyError(call, body.error());
   const auto object = registry_.Modify(
       call.resource(), call.info.namespace_, call.info.name,

@@ -51,10 +51,45 @@ Json* Child(Json& parent, const std::string& token) {
   return index ? &parent.MutableItems()[*index] : nullptr;
 }
 
+// What the operations of a JSON patch have cost so far.
+class PatchBudget {
+ public:
+  explicit PatchBudget(const JsonPatchLimits& limits) : limits_(limits) {}
+
+  Result<void> Copy(size_t bytes) {
+    copied_ += bytes;
+    if (copied_ <= limits_.copied_bytes) return {};
+    exceeded_ = true;
+    return Fail(
+        fmt::format("Unable to complete the copy, the accumulated size increase of copy is {}, "
+                    "exceeding the limit {}",
+                    copied_, limits_.copied_bytes));
+  }
+  Result<void> Work(size_t values) {
+    work_ += values;
+    if (work_ <= limits_.work) return {};
+    exceeded_ = true;
+    return Fail("the JSON patch takes too much work");
+  }
+  // A value of that depth is put at the end of `tokens` names.
+  Result<void> Nest(size_t tokens, size_t depth) const {
+    if (tokens + depth <= limits_.depth) return {};
+    return Fail(fmt::format("nested deeper than {} levels", limits_.depth));
+  }
+  bool Exceeded() const { return exceeded_; }
+
+ private:
+  const JsonPatchLimits& limits_;
+  size_t copied_ = 0;
+  size_t work_ = 0;
+  bool exceeded_ = false;
+};
+
 // One operation of a JSON patch.
 class Operation {
  public:
-  Operation(Json& target, const Json& operation) : target_(target), operation_(operation) {}
+  Operation(Json& target, const Json& operation, PatchBudget& budget)
+      : target_(target), operation_(operation), budget_(budget) {}
 
   Result<void> Run() {
     const std::string_view op = operation_["op"].Str();
@@ -79,6 +114,27 @@ class Operation {
                             op, path));
   }
 
+  // Counts a value that is put at `path`.
+  Result<void> Charge(std::string_view path, const Json& value) {
+    const JsonExtent extent = Measure(value);
+    if (auto ok = budget_.Work(extent.values); !ok) return ok;
+    const auto tokens = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
+    return budget_.Nest(tokens, extent.depth);
+  }
+
+  // Counts the members or items that move when one is put in or taken out.
+  Result<void> ChargeShift(const Json& parent, const std::string& token) {
+    if (parent.IsObject()) {
+      const auto& members = parent.Members();
+      const auto at = std::lower_bound(
+          members.begin(), members.end(), token,
+          [](const Json::Member& member, const std::string& name) { return member.name < name; });
+      return budget_.Work(static_cast<size_t>(members.end() - at));
+    }
+    const size_t size = parent.Items().size();
+    return budget_.Work(size - Index(token, size).value_or(size));
+  }
+
   // The parent of the place `path` names, and the last token.
   std::pair<Json*, std::string> Parent(const std::string& path) {
     std::vector<std::string> tokens = SplitPointer(path);
@@ -97,6 +153,7 @@ class Operation {
   }
 
   Result<void> Add(const std::string& path, Json value) {
+    if (auto ok = Charge(path, value); !ok) return ok;
     if (path.empty()) {
       target_ = std::move(value);
       return {};
@@ -105,6 +162,7 @@ class Operation {
     if (!parent)
       return Fail(fmt::format(
           "add operation does not apply: doc is missing path: \"{}\": missing value", path));
+    if (auto ok = ChargeShift(*parent, token); !ok) return ok;
     if (parent->IsObject()) {
       parent->Set(token, std::move(value));
       return {};
@@ -134,6 +192,7 @@ class Operation {
                       "value",
                       op, path));
     }
+    if (auto ok = ChargeShift(*parent, token); !ok) return ok;
     if (parent->IsObject()) {
       parent->Erase(token);
     } else {
@@ -146,6 +205,7 @@ class Operation {
   Result<void> Replace(const std::string& path) {
     Json* at = Lookup(path);
     if (!at) return Missing("replace", path);
+    if (auto ok = Charge(path, operation_["value"]); !ok) return ok;
     *at = operation_["value"];
     return {};
   }
@@ -159,17 +219,22 @@ class Operation {
 
   Result<void> Move(const std::string& path, std::string_view op) {
     const std::string from(operation_["from"].Str());
-    const Json* at = Lookup(from);
+    Json* at = Lookup(from);
     if (!at) return Missing(op, from);
-    Json value = *at;
-    if (op == "move") {
-      if (auto ok = Remove(from, op); !ok) return ok;
+    if (op == "copy") {
+      const JsonExtent extent = Measure(*at);
+      if (auto ok = budget_.Work(extent.values); !ok) return ok;
+      if (auto ok = budget_.Copy(extent.bytes); !ok) return ok;
+      return Add(path, *at);
     }
+    Json value = std::move(*at);
+    if (auto ok = Remove(from, op); !ok) return ok;
     return Add(path, std::move(value));
   }
 
   Json& target_;
   const Json& operation_;
+  PatchBudget& budget_;
 };
 
 bool IsDirective(std::string_view name) { return name.starts_with("$"); }
@@ -366,9 +431,20 @@ void StrategicMerge::Order(Json& list, const Json& order, std::string_view key) 
 
 }  // namespace
 
-Result<void> ApplyJsonPatch(Json& target, const Json& operations) {
-  for (const Json& operation : operations.Items()) {
-    if (auto ok = Operation(target, operation).Run(); !ok) return ok;
+Result<void> ApplyJsonPatch(Json& target, const Json& operations, const JsonPatchLimits& limits,
+                            bool* too_large) {
+  const auto& items = operations.Items();
+  if (items.size() > limits.operations) {
+    if (too_large) *too_large = true;
+    return Fail(fmt::format("The allowed maximum operations in a JSON patch is {}, got {}",
+                            limits.operations, items.size()));
+  }
+  PatchBudget budget(limits);
+  for (const Json& operation : items) {
+    auto ok = Operation(target, operation, budget).Run();
+    if (ok) continue;
+    if (too_large) *too_large = budget.Exceeded();
+    return ok;
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "apiserver/json/patch.h"
 
+#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -47,6 +48,103 @@ TEST(JsonPatch, Operations) {
     const auto ok = ApplyJsonPatch(target, Read(c.patch));
     EXPECT_EQ(ok ? target.Dump() : ok.error().Message(), c.result) << c.what;
   }
+}
+
+// Operations that make much of little.
+std::string Copies(int count, const std::function<std::string(int)>& from,
+                   const std::function<std::string(int)>& to) {
+  std::string patch = "[";
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) patch += ',';
+    patch += R"({"op":"copy","from":")" + from(i) + R"(","path":")" + to(i) + R"("})";
+  }
+  return patch + "]";
+}
+
+TEST(JsonPatch, H2CopiesThatDoubleAreStopped) {
+  Json target = Read(R"({"data":{"x":")" + std::string(1000, 'x') + R"("}})");
+  bool too_large = false;
+  const auto ok = ApplyJsonPatch(
+      target,
+      Read(Copies(
+          40, [](int) { return "/data"; }, [](int i) { return "/data/k" + std::to_string(i); })),
+      {}, &too_large);
+  ASSERT_FALSE(ok);
+  EXPECT_TRUE(too_large);
+  EXPECT_NE(ok.error().Message().find("exceeding the limit 3145728"), std::string::npos)
+      << ok.error().Message();
+  EXPECT_LT(Measure(target).bytes, 4u << 20) << "stopped before it was made";
+}
+
+TEST(JsonPatch, H2OperationsAreCounted) {
+  Json target = Read(R"({"a":1})");
+  const auto test = [](int count) {
+    std::string text = "[";
+    for (int i = 0; i < count; ++i) {
+      text += (i > 0 ? "," : "") + std::string(R"({"op":"test","path":"/a","value":1})");
+    }
+    return text + "]";
+  };
+  EXPECT_TRUE(ApplyJsonPatch(target, Read(test(10'000))));
+  bool too_large = false;
+  const auto ok = ApplyJsonPatch(target, Read(test(10'001)), {}, &too_large);
+  ASSERT_FALSE(ok);
+  EXPECT_TRUE(too_large);
+  EXPECT_EQ(ok.error().Message(),
+            "The allowed maximum operations in a JSON patch is 10000, got 10001");
+}
+
+TEST(JsonPatch, H2WorkIsBounded) {
+  // Every operation moves all items of a long list.
+  Json target = Json::MakeObject({{"a", Json(Json::Array(200'000, Json(1)))}});
+  std::string patch = "[";
+  for (int i = 0; i < 5'000; ++i) {
+    patch += (i > 0 ? "," : "") + std::string(R"({"op":"add","path":"/a/0","value":1})");
+  }
+  bool too_large = false;
+  EXPECT_FALSE(ApplyJsonPatch(target, Read(patch + "]"), {}, &too_large));
+  EXPECT_TRUE(too_large);
+  // A value that is moved is not copied.
+  Json moved = Read(R"({"a":{"b":"x"}})");
+  EXPECT_TRUE(ApplyJsonPatch(moved, Read(R"([{"op":"move","from":"/a/b","path":"/c"}])")));
+  EXPECT_EQ(moved.Dump(), R"({"a":{},"c":"x"})");
+}
+
+TEST(JsonPatch, M1NestingIsBounded) {
+  // The depth doubles with every copy.
+  Json nested = Read(R"({"x":{}})");
+  std::string path = "/a";
+  Result<void> ok = {};
+  for (int i = 0; ok && i < 14; ++i) {
+    ok = ApplyJsonPatch(nested, Read(R"([{"op":"copy","from":"","path":")" + path + R"("}])"));
+    path += path;
+  }
+  ASSERT_FALSE(ok);
+  EXPECT_EQ(ok.error().Message(), "nested deeper than 1000 levels");
+  EXPECT_LE(Measure(nested).depth, 1000u) << "refused before it was made";
+  // One level below a value of the greatest depth.
+  std::string deep;
+  for (int i = 0; i < 999; ++i) deep += '[';
+  deep += std::string(999, ']');
+  Json target = Read(R"({"a":)" + deep + R"(,"b":{}})");
+  EXPECT_FALSE(ApplyJsonPatch(target, Read(R"([{"op":"move","from":"/a","path":"/b/a"}])")));
+  target = Read(R"({"b":{"a":1}})");
+  EXPECT_FALSE(
+      ApplyJsonPatch(target, Read(R"([{"op":"add","path":"/b/a","value":)" + deep + "}]")));
+  EXPECT_TRUE(ApplyJsonPatch(target, Read(R"([{"op":"add","path":"/c","value":)" + deep + "}]")));
+  EXPECT_FALSE(
+      ApplyJsonPatch(target, Read(R"([{"op":"replace","path":"/b/a","value":)" + deep + "}]")));
+}
+
+TEST(Json, ExtentsAreThoseOfTheText) {
+  for (const char* text : {R"({"a":[1,{"b":"xyz"}],"c":{}})", "[]", R"("abc")", "[[[[1]]]]"}) {
+    const JsonExtent extent = Measure(Read(text));
+    EXPECT_NEAR(static_cast<double>(extent.bytes), static_cast<double>(std::string(text).size()), 3)
+        << text;
+  }
+  EXPECT_EQ(Measure(Read(R"({"a":[1,{"b":"xyz"}],"c":{}})")).depth, 3u);
+  EXPECT_EQ(Measure(Read("7")).depth, 0u);
+  EXPECT_EQ(Measure(Read("[1,[2,3]]")).values, 5u);
 }
 
 TEST(MergePatch, MembersAreMergedListsReplacedNullsRemove) {

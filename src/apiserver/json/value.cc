@@ -196,6 +196,29 @@ Json& Json::Append(Json item) {
   return MutableItems().back();
 }
 
+JsonExtent Measure(const Json& value) {
+  JsonExtent extent{.bytes = value.Empty() ? size_t{2} : size_t{1}, .depth = 0, .values = 1};
+  const auto add = [&extent](const Json& inner) {
+    const JsonExtent one = Measure(inner);
+    extent.bytes += one.bytes + 1;  // the comma
+    extent.depth = std::max(extent.depth, one.depth);
+    extent.values += one.values;
+  };
+  if (value.IsString()) {
+    extent.bytes = value.Str().size() + 2;
+  } else if (value.IsObject()) {
+    for (const auto& [name, member] : value.Members()) {
+      extent.bytes += name.size() + 3;
+      add(member);
+    }
+    ++extent.depth;
+  } else if (value.IsArray()) {
+    for (const Json& item : value.Items()) add(item);
+    ++extent.depth;
+  }
+  return extent;
+}
+
 void Json::AppendTo(std::string& out) const {
   if (const auto* text = std::get_if<std::string>(&value_)) {
     api::AppendJsonString(out, *text);

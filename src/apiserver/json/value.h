@@ -95,6 +95,14 @@ struct Json::Member {
 
 inline bool Json::operator==(const Json& other) const { return value_ == other.value_; }
 
+// The size of a value.
+struct JsonExtent {
+  size_t bytes = 0;   // of names, strings and punctuation, without escapes
+  size_t depth = 0;   // levels of objects and arrays; 0 for a string or a number
+  size_t values = 0;  // itself and everything in it
+};
+JsonExtent Measure(const Json& value);
+
 // Sorts members read in any order; of equal names the last stays.
 void SortMembers(Json::Object& members);
 

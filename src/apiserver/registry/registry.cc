@@ -249,8 +249,25 @@ Answer<size_t> Registry::CreateMany(const Resource& resource, std::string_view n
   return made;
 }
 
+Answer<void> Registry::CheckExtent(const Resource& resource, const Json& object) const {
+  const JsonExtent extent = Measure(object);
+  if (extent.depth > options_.max_object_depth) {
+    return Refuse({422, "Invalid",
+                   fmt::format("{} \"{}\" is invalid: nested deeper than {} levels", resource.kind,
+                               object["metadata"]["name"].Str(), options_.max_object_depth),
+                   Json()});
+  }
+  constexpr size_t kLongestEscape = 6;  // "\u003c"
+  if (extent.bytes * kLongestEscape > options_.max_object_bytes &&
+      object.Dump().size() > options_.max_object_bytes) {
+    return Refuse(TooLarge(options_.max_object_bytes));
+  }
+  return {};
+}
+
 Answer<ObjectPtr> Registry::Write(const Resource& resource, Json object,
                                   const WriteOptions& options) {
+  if (auto ok = CheckExtent(resource, object); !ok) return Refuse(std::move(ok.error()));
   if (options.dry_run) return MakeStoredObject(catalog_.At(resource.storage_id), object, 0);
   const bool definition = resource.kind == "CustomResourceDefinition";
   if (definition) Learn(resource, object, false);
@@ -374,6 +391,7 @@ Answer<ObjectPtr> Registry::Finish(const Resource& resource, const ObjectPtr& ol
                          object["metadata"]["deletionGracePeriodSeconds"].Int() == 0 &&
                          (resource.kind != "Namespace" || object["spec"]["finalizers"].Empty());
   if (finalized && !options.dry_run) {
+    if (auto ok = CheckExtent(resource, object); !ok) return Refuse(std::move(ok.error()));
     store_.Put(resource.storage_id, object);
     if (resource.kind == "CustomResourceDefinition") Learn(resource, object, true);
     return store_.Remove(resource.storage_id, old->namespace_, old->name);

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/codec/json_scan.h"
 #include "api/time.h"
 #include "apiserver/json/value.h"
 #include "apiserver/resource.h"
@@ -49,6 +50,10 @@ struct Deleted {
 struct RegistryOptions {
   std::function<api::Time()> now;
   uint64_t seed = 1;
+  // Larger or deeper objects are refused before they are kept: everything that is kept can be read
+  // again.
+  size_t max_object_bytes = 3u << 20;
+  size_t max_object_depth = api::kMaxJsonDepth;
   // A pod disappears the moment it is deleted instead of waiting for its kubelet.
   bool no_kubelets = false;
 };
@@ -107,6 +112,7 @@ class Registry {
                               std::string_view name) const;
   Answer<ObjectPtr> Finish(const Resource& resource, const ObjectPtr& old, const Json& before,
                            Json object, std::string_view subresource, const WriteOptions& options);
+  Answer<void> CheckExtent(const Resource& resource, const Json& object) const;
   Answer<ObjectPtr> Write(const Resource& resource, Json object, const WriteOptions& options);
   // After definitions of custom resources have changed.
   void Learn(const Resource& resource, const Json& object, bool gone);

@@ -1,13 +1,11 @@
 #include "cli/up/up.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <memory>
 #include <random>
@@ -22,6 +20,7 @@
 #include "cli/explain/what_if.h"
 #include "cli/plugins.h"
 #include "cli/scheduler/stop_signal.h"
+#include "cli/up/access.h"
 #include "cli/up/view.h"
 #include "config/config.h"
 #include "files/read.h"
@@ -29,6 +28,7 @@
 #include "kube/host/scheduler_host.h"
 #include "server/dashboard/dashboard.h"
 #include "server/explain/explain_api.h"
+#include "server/http/host_guard.h"
 #include "term/flags.h"
 #include "term/terminal.h"
 
@@ -53,11 +53,14 @@ struct UpOptions {
   std::vector<std::string> nodes_files;
   int64_t port = 8001;
   std::string bind_address = "127.0.0.1";
+  std::vector<std::string> accept_hosts;
   std::string data_dir;
   std::string kubeconfig_out = "berth.kubeconfig";
   std::string config;
   std::vector<std::string> plugin_paths;
   std::string speed = "1x";
+  std::string event_ttl = "1h";
+  int64_t max_events = 20000;
   bool no_scheduler = false;
   bool help = false;
   BehaviourFlags behaviour;
@@ -82,8 +85,11 @@ void AddFlags(term::Flags& flags, UpOptions& options) {
                   &options.port);
   flags.AddText(
       "bind-address", "IP",
-      "address to listen on (127.0.0.1); beyond loopback, clients need the kubeconfig's token",
+      "address to listen on (127.0.0.1); beyond loopback: TLS, and the kubeconfig's token",
       &options.bind_address);
+  flags.AddList("accept-hosts", "NAME",
+                "further name of the server: NAME, *.SUFFIX or *; may be repeated",
+                &options.accept_hosts);
   flags.AddText("data-dir", "DIR", "keep all objects here, across restarts and crashes",
                 &options.data_dir);
   flags.AddText("kubeconfig-out", "FILE", "kubeconfig file to write (berth.kubeconfig)",
@@ -94,61 +100,20 @@ void AddFlags(term::Flags& flags, UpOptions& options) {
                 "shared objects with plugins that the configuration may enable; may be repeated",
                 &options.plugin_paths);
   flags.AddText("speed", "FACTOR", "speed of kubelets and jobs: 1x, 10x, max (1x)", &options.speed);
+  flags.AddText("event-ttl", "DURATION", "lifetime of an event after its last change (1h)",
+                &options.event_ttl);
+  flags.AddNumber("max-events", "N", "number of events to keep, the latest (20000)", 1, 10000000,
+                  &options.max_events);
   flags.AddSwitch("no-scheduler", "do not start the scheduler; use another one",
                   &options.no_scheduler);
   flags.AddSwitch("h,help", "print this help", &options.help);
-}
-
-bool IsLoopback(const std::string& address) {
-  return address.starts_with("127.") || address == "::1" || address == "localhost";
-}
-
-std::string RandomToken() {
-  std::random_device random;
-  std::string token;
-  for (int i = 0; i < 8; ++i) token += fmt::format("{:08x}", random());
-  return token;
-}
-
-std::string KubeconfigText(const std::string& server, const std::string& token) {
-  return fmt::format(
-      "apiVersion: v1\n"
-      "kind: Config\n"
-      "clusters:\n"
-      "- name: berth\n"
-      "  cluster:\n"
-      "    server: {}\n"
-      "users:\n"
-      "- name: berth\n"
-      "  user: {}\n"
-      "contexts:\n"
-      "- name: berth\n"
-      "  context:\n"
-      "    cluster: berth\n"
-      "    user: berth\n"
-      "current-context: berth\n",
-      server, token.empty() ? "{}" : "\n    token: " + token);
-}
-
-Result<void> WriteKubeconfig(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  {
-    std::ofstream file(temporary, std::ios::trunc);
-    chmod(temporary.c_str(), S_IRUSR | S_IWUSR);  // it may hold a token
-    file << text;
-    if (!file.flush()) return Fail(fmt::format("cannot write {}", temporary));
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return Fail(fmt::format("cannot write {}", path));
-  }
-  return {};
 }
 
 // The scheduler, over HTTP like any other client.
 class SchedulerPart {
  public:
   static Result<std::unique_ptr<SchedulerPart>> Make(const std::string& server,
-                                                     const std::string& token,
+                                                     const up::Access& access,
                                                      config::KubeSchedulerConfiguration config,
                                                      const config::Behaviour& behaviour,
                                                      const Plugins& plugins,
@@ -157,7 +122,8 @@ class SchedulerPart {
     part->loop_ = net::MakeSystemLoop();
     kube::ClientConfig client;
     client.server = server;
-    client.token = token;
+    client.token = access.token;
+    if (access.certificate) client.tls.ca_pem = access.certificate->authority;
     auto credentials = kube::MakeCredentials(*part->loop_, client);
     if (!credentials) return Fail(credentials.error());
     kube::RestClientOptions rest;
@@ -296,7 +262,7 @@ class Display {
 };
 
 Result<apiserver::ClusterOptions> MakeClusterOptions(const UpOptions& options, double speed,
-                                                     const std::string& token) {
+                                                     const up::Access& access) {
   apiserver::ClusterOptions cluster;
   cluster.bind_address = options.bind_address;
   cluster.port = static_cast<int>(options.port);
@@ -309,7 +275,16 @@ Result<apiserver::ClusterOptions> MakeClusterOptions(const UpOptions& options, d
     cluster.manifests.push_back({path, std::move(*text)});
   }
   cluster.world.speed = speed;
-  cluster.server.token = token;
+  cluster.server.token = access.token;
+  cluster.server.accept_hosts = options.accept_hosts;
+  cluster.certificate = access.certificate;
+  const auto lifetime = api::Duration::Parse(options.event_ttl);
+  if (!lifetime || lifetime->ns <= 0) {
+    return Fail(
+        fmt::format("--event-ttl is \"1h\", \"90s\" and the like, not \"{}\"", options.event_ttl));
+  }
+  cluster.events.lifetime = std::chrono::nanoseconds(lifetime->ns);
+  cluster.events.most = static_cast<size_t>(options.max_events);
   cluster.server.mounts.push_back(server::DashboardMount());
   std::random_device random;
   cluster.seed = (static_cast<uint64_t>(random()) << 32) | random();
@@ -326,9 +301,16 @@ Result<int> Run(const UpOptions& options) {
   if (!config) return Fail(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth up");
   if (!plugins) return Fail(plugins.error());
+  for (const std::string& host : options.accept_hosts) {
+    if (auto ok = server::HostGuard::CheckPattern(host); !ok) {
+      return Fail(ok.error().In("--accept-hosts"));
+    }
+  }
   scheduler::StopSignal stop;  // before any thread
-  const std::string token = IsLoopback(options.bind_address) ? "" : RandomToken();
-  auto cluster_options = MakeClusterOptions(options, *speed, token);
+  up::RaiseFileLimit();
+  const auto access = up::MakeAccess(options.bind_address, options.accept_hosts);
+  if (!access) return Fail(access.error());
+  auto cluster_options = MakeClusterOptions(options, *speed, *access);
   if (!cluster_options) return Fail(cluster_options.error());
   server::ExplainApi explain;
   cluster_options->server.mounts.push_back(explain.MakeMount());
@@ -345,19 +327,16 @@ Result<int> Run(const UpOptions& options) {
     stop.Tell();
   });
   (*cluster)->Start();
-  const std::string host = options.bind_address.find(':') == std::string::npos
-                               ? options.bind_address
-                               : "[" + options.bind_address + "]";
-  const std::string server =
-      fmt::format("http://{}:{}", host == "0.0.0.0" ? "127.0.0.1" : host, (*cluster)->Port());
-  if (auto ok = WriteKubeconfig(options.kubeconfig_out, KubeconfigText(server, token)); !ok) {
+  const std::string server = up::ServerUrl(options.bind_address, (*cluster)->Port(), *access);
+  const std::string kubeconfig = up::KubeconfigText(server, *access);
+  if (auto ok = up::WriteKubeconfig(options.kubeconfig_out, kubeconfig); !ok) {
     return Fail(ok.error());
   }
   up::Decisions decisions;
   std::unique_ptr<SchedulerPart> part;
   if (!options.no_scheduler) {
     auto made =
-        SchedulerPart::Make(server, token, std::move(*config), *behaviour, *plugins, &decisions);
+        SchedulerPart::Make(server, *access, std::move(*config), *behaviour, *plugins, &decisions);
     if (!made) return Fail(made.error());
     part = std::move(*made);
     part->Start();
@@ -367,14 +346,15 @@ Result<int> Run(const UpOptions& options) {
   fmt::print(
       "berth up: API server at {}, ready in {:.2f} s. Stop with Ctrl-C.\n"
       "\n"
-      "  dashboard: {}/dashboard/\n"
+      "  dashboard: {}/dashboard/{}\n"
       "\n"
       "  export KUBECONFIG={}\n"
       "  kubectl get nodes\n"
       "  kubectl create deployment web --image=nginx --replicas=20\n"
       "  kubectl get pods -o wide --watch\n"
       "\n",
-      server, took, server, std::filesystem::absolute(options.kubeconfig_out).string());
+      server, took, server, access->token.empty() ? "" : " (it wants the token of the kubeconfig)",
+      std::filesystem::absolute(options.kubeconfig_out).string());
   std::fflush(stdout);
   scheduler::StopSignal::Reason reason;
   {

@@ -111,6 +111,21 @@ class Connection final : public Http2, public std::enable_shared_from_this<Conne
   }
 
   size_t Streams() const override { return streams_.size(); }
+  size_t Busy() const override {
+    return static_cast<size_t>(std::count_if(
+        streams_.begin(), streams_.end(), [](const auto& each) { return each.second.complete; }));
+  }
+
+  void DropIncomplete() override {
+    for (auto& [id, stream] : streams_) {
+      if (stream.complete) continue;
+      stream.complete = true;
+      stream.request.body = {};
+      held_ -= std::exchange(stream.held, 0);
+      Reset(id, NGHTTP2_ENHANCE_YOUR_CALM);
+    }
+    Wake();
+  }
 
   void Expire(Clock::time_point now) override {
     for (const auto& [id, stream] : streams_) {
@@ -173,10 +188,13 @@ class Connection final : public Http2, public std::enable_shared_from_this<Conne
     const size_t largest = options_.max_header_bytes + options_.max_body_bytes;
     stream.held += size;
     held_ += size;
-    return held_ <= kLargestRequests * largest;
+    return held_ <= kLargestRequests * largest && (!options_.hold || options_.hold(held_));
   }
 
-  void Release(Stream& stream) { held_ -= std::exchange(stream.held, 0); }
+  void Release(Stream& stream) {
+    held_ -= std::exchange(stream.held, 0);
+    if (options_.hold && !closed_) options_.hold(held_);
+  }
 
   void AddHeader(Stream& stream, std::string_view name, std::string_view value) {
     if (stream.complete) return;
@@ -207,27 +225,39 @@ class Connection final : public Http2, public std::enable_shared_from_this<Conne
   }
 
   // Answers before the request is whole; the rest of it is not looked at.
-  void Refuse(Stream& stream, int status, std::string_view text) {
+  void Refuse(Stream& stream, Response response) {
     stream.complete = true;
     Release(stream);
+    Answer(stream.id, std::move(response));
+  }
+
+  void Refuse(Stream& stream, int status, std::string_view text) {
     Response response;
     response.status = status;
     const bool described = status == 413 && !options_.too_large_json.empty();
     response.Set("Content-Type", described ? "application/json" : "text/plain; charset=utf-8");
     response.body = described ? options_.too_large_json : std::string(text);
-    Answer(stream.id, std::move(response));
+    Refuse(stream, std::move(response));
+  }
+
+  // The header is complete.
+  void Admit(Stream& stream) {
+    if (stream.complete) return;
+    Request& request = stream.request;
+    request.peer = options_.peer;
+    if (!ParseTarget(request.target, &request.path, &request.query)) {
+      return Refuse(stream, 400, "400 Bad Request");
+    }
+    if (!options_.admit) return;
+    if (auto response = options_.admit(request)) Refuse(stream, std::move(*response));
   }
 
   void Complete(Stream& stream) {
     if (stream.complete) return;
     Request request = std::move(stream.request);
     stream.request.method = request.method;
-    if (!ParseTarget(request.target, &request.path, &request.query)) {
-      return Refuse(stream, 400, "400 Bad Request");
-    }
     stream.complete = true;
     Release(stream);
-    request.peer = options_.peer;
     ++at_work_;
     handler_(std::move(request), [self = shared_from_this(), id = stream.id](Response response) {
       --self->at_work_;
@@ -375,6 +405,9 @@ class Connection final : public Http2, public std::enable_shared_from_this<Conne
   static int OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user_data) {
     Connection& self = Self(user_data);
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+    if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
+      if (Stream* stream = self.Find(frame->hd.stream_id)) self.Admit(*stream);
+    }
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     if (Stream* stream = self.Find(frame->hd.stream_id)) self.Complete(*stream);
     return 0;

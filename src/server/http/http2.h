@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,10 @@ struct Http2Options {
   std::string too_large_json = {};  // see ServingOptions
   std::chrono::seconds patience{32};
   PeerChain peer = {};
+  // See ServingOptions.
+  std::function<std::optional<Response>(const Request&)> admit = {};
+  // Takes the bytes of requests that are not complete, of all streams. False: they are too many.
+  std::function<bool(size_t bytes)> hold = {};
 };
 
 // All on one thread. It may outlive its connection: handlers still hold it then.
@@ -45,6 +50,10 @@ class Http2 {
   virtual bool Over() const = 0;
   // Requests that are coming in, worked on or being answered.
   virtual size_t Streams() const = 0;
+  // Those of them that are complete.
+  virtual size_t Busy() const = 0;
+  // Ends streams whose requests are not complete; their bytes no longer count.
+  virtual void DropIncomplete() = 0;
   // Ends streams whose time is over.
   virtual void Expire(Clock::time_point now) = 0;
   // Takes no further request; those under way are answered, but for bodies without an end.

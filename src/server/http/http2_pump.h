@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,13 +33,13 @@ class Http2Pump {
     virtual ~Owner() = default;
     // Keeps the owner, and so the pump, while something is under way.
     virtual std::shared_ptr<void> Hold() = 0;
-    // The last request was answered.
-    virtual void Idles() = 0;
+    // A request began or was completed, or the last one was answered.
+    virtual void Progress() = 0;
     virtual void Abort() = 0;
   };
 
   Http2Pump(Owner& owner, Stream& stream, const ServingOptions& options, Handler handler,
-            PeerChain peer)
+            PeerChain peer, std::function<bool(size_t)> hold)
       : owner_(owner),
         stream_(stream),
         timer_(stream.get_executor()),
@@ -52,6 +53,8 @@ class Http2Pump {
     limits.too_large_json = options.too_large_json;
     limits.patience = options.header_timeout;
     limits.peer = std::move(peer);
+    limits.admit = options.admit;
+    limits.hold = std::move(hold);
     http2_ = Http2::Make(std::move(limits), std::move(handler), [this] { Write(); });
   }
   ~Http2Pump() {
@@ -67,10 +70,23 @@ class Http2Pump {
     Tick();
   }
   bool Idle() const { return !http2_ || http2_->Streams() == 0; }
+  // No request is complete.
+  bool Receiving() const { return !http2_ || http2_->Busy() == 0; }
   // No further request; those under way are answered.
   void Finish() {
     was_idle_ = Idle();
     if (http2_) http2_->Finish();
+  }
+  void DropIncomplete() {
+    if (http2_) http2_->DropIncomplete();
+  }
+  // Closes the connection at once.
+  void Stop() {
+    if (std::exchange(stopped_, true)) return;
+    ending_ = true;
+    if (http2_) http2_->Close();
+    timer_.cancel();
+    owner_.Abort();
   }
 
  private:
@@ -94,6 +110,8 @@ class Http2Pump {
     http2_->Receive(bytes);
     taking_ = false;
     if (http2_->Streams() > 0) served_ = true;
+    const auto state = std::pair(http2_->Streams(), http2_->Busy());
+    if (std::exchange(state_, state) != state) owner_.Progress();
     Write();
   }
 
@@ -121,7 +139,7 @@ class Http2Pump {
     const bool idle = Idle();
     if (std::exchange(idle_, idle) == idle || !idle) return;
     idle_since_ = Clock::now();
-    owner_.Idles();
+    owner_.Progress();
   }
 
   // All is said. What a client still sends is read for a while, so that it is not reset before it
@@ -133,14 +151,6 @@ class Http2Pump {
     error_code ignored;
     auto& socket = stream_.next_layer().socket();
     socket.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
-  }
-
-  void Stop() {
-    if (std::exchange(stopped_, true)) return;
-    ending_ = true;
-    http2_->Close();
-    timer_.cancel();
-    owner_.Abort();
   }
 
   void Tick() {
@@ -172,6 +182,7 @@ class Http2Pump {
   std::string out_;
   Clock::time_point write_began_;
   Clock::time_point idle_since_;
+  std::pair<size_t, size_t> state_{0, 0};  // streams, and those that are complete
   bool idle_ = true;
   bool served_ = false;    // there was a request
   bool was_idle_ = false;  // when it was told to finish

@@ -125,6 +125,53 @@ TEST_F(Http2Test, StreamsAreAnsweredInAnyOrder) {
   EXPECT_EQ(client_->Of(first).body, "1");
 }
 
+TEST_F(Http2Test, M6ARequestIsRefusedBeforeItsBody) {
+  Http2Options options;
+  options.admit = [](const Request& request) -> std::optional<Response> {
+    if (request.Header("authorization") == "Bearer x") return std::nullopt;
+    Response response;
+    response.status = 401;
+    return response;
+  };
+  size_t held = 0;
+  options.hold = [&held](size_t bytes) {
+    held = bytes;
+    return true;
+  };
+  Open(options);
+  const int32_t refused = Ask("POST", "/a", {}, std::string(1000, 'x'), false);
+  EXPECT_EQ(client_->Of(refused).status, 401);
+  EXPECT_EQ(held, 0U);
+  const int32_t admitted = Ask("POST", "/a", {{"authorization", "Bearer x"}}, "body", false);
+  EXPECT_EQ(client_->Of(admitted).status, 0);
+  EXPECT_GT(held, 4U);
+  EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(Http2Test, M6BytesOfAllConnectionsAreBounded) {
+  Http2Options options;
+  options.hold = [](size_t bytes) { return bytes < 5000; };
+  Open(options);
+  const int32_t first = Ask("POST", "/", {}, std::string(2000, 'x'), false);
+  const int32_t second = Ask("POST", "/", {}, std::string(4000, 'x'), false);
+  EXPECT_FALSE(client_->Closed(first));
+  EXPECT_TRUE(client_->Closed(second));
+  EXPECT_EQ(client_->Of(second).error, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
+TEST_F(Http2Test, M6IncompleteRequestsMakeRoom) {
+  Open();
+  const int32_t whole = Ask("GET", "/");
+  const int32_t part = Ask("POST", "/", {}, std::string(2000, 'x'), false);
+  EXPECT_EQ(server_->Streams(), 2U);
+  EXPECT_EQ(server_->Busy(), 1U);
+  server_->DropIncomplete();
+  Exchange();
+  EXPECT_TRUE(client_->Closed(part));
+  Say(0, Text("ok"));
+  EXPECT_EQ(client_->Of(whole).body, "ok");
+}
+
 TEST_F(Http2Test, HeadHasALengthAndNoBody) {
   Open();
   const int32_t id = Ask("HEAD", "/");

@@ -103,33 +103,31 @@ class AsioListener final : public Listener {
                 where + ": " + call + ": " + LowerFirst(error.message()));
   }
 
+  static bool IsOutOfDescriptors(const error_code& error) {
+    return error == asio::error::no_descriptors ||
+           error == boost::system::errc::too_many_files_open_in_system;
+  }
+
   void Accept() {
     acceptor_.async_accept([this, shared = shared_](error_code error, tcp::socket socket) {
       if (shared->stopping || error == asio::error::operation_aborted) return;
-      if (error) {  // out of descriptors: give others the time to close some
-        MakeRoom();
+      if (error) {
+        if (IsOutOfDescriptors(error) && shared->MakeRoom()) return Accept();
+        if (error == asio::error::connection_aborted) return Accept();
+        // Give others the time to close some.
         retry_.expires_after(std::chrono::milliseconds(100));
         retry_.async_wait([this, shared](error_code cancelled) {
           if (!cancelled && !shared->stopping) Accept();
         });
         return;
       }
-      if (shared->sessions.size() < shared->options.max_connections || MakeRoom()) {
+      if (shared->sessions.size() < shared->options.max_connections || shared->MakeRoom()) {
         error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
         std::make_shared<Session>(std::move(socket), shared)->Run();
       }
       Accept();
     });
-  }
-
-  bool MakeRoom() {
-    for (Session* session : shared_->sessions) {
-      if (!session->Idle()) continue;
-      session->Finish();
-      return true;
-    }
-    return false;
   }
 
   asio::io_context& io_;

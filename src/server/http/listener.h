@@ -1,9 +1,10 @@
 // Listener: HTTPS (or plain HTTP) connections.
 //
 // HTTP/2 over TLS for clients that offer it, HTTP/1.1 with keep-alive for all others, one request
-// after the other on each connection; a client that speaks plain HTTP is told so. What a client can
-// hold is bounded: header and body sizes, time to send them, idle time, number of connections (when
-// there are too many, the one that has idled longest makes room).
+// after the other on each connection; a client that speaks plain HTTP gets a message that says so.
+// What clients can hold is bounded: header and body sizes, the bytes of all incomplete requests
+// together, the time to send them, idle time, number of connections. When there are too many bytes
+// or connections, the connection that has waited longest for the rest of a request is closed.
 #pragma once
 
 #include <functional>

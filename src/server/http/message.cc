@@ -40,6 +40,28 @@ void ForEachEntry(std::string_view query, Fn&& fn) {
 
 }  // namespace
 
+std::pair<int, std::string> CheckFraming(const Request& request, unsigned version) {
+  size_t hosts = 0, encodings = 0;
+  std::string_view encoding;
+  for (const auto& [name, value] : request.headers) {
+    hosts += name == "host";
+    if (name == "transfer-encoding") {
+      ++encodings;
+      encoding = value;
+    }
+  }
+  if (version == 11 && hosts == 0) return {400, "400 Bad Request: missing required Host header"};
+  if (hosts > 1) return {400, "400 Bad Request: too many Host headers"};
+  if (encodings == 0) return {};
+  if (version != 11) return {400, "400 Bad Request: Transfer-Encoding needs HTTP/1.1"};
+  constexpr std::string_view kChunked = "chunked";
+  const bool chunked =
+      std::equal(encoding.begin(), encoding.end(), kChunked.begin(), kChunked.end(),
+                 [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; });
+  if (encodings > 1 || !chunked) return {501, "501 Not Implemented: unsupported transfer encoding"};
+  return {};
+}
+
 bool PercentDecode(std::string_view text, bool plus_is_space, std::string* out) {
   out->clear();
   for (size_t i = 0; i < text.size(); ++i) {

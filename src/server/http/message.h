@@ -110,6 +110,10 @@ struct Response {
 using Respond = std::function<void(Response)>;
 using Handler = std::function<void(Request request, Respond respond)>;
 
+// Whether headers of an HTTP/1 request leave in doubt where its body ends or which host it is for;
+// version is 10 or 11. The answers are Go's. {0, ""}: they do not.
+std::pair<int, std::string> CheckFraming(const Request& request, unsigned version);
+
 // Splits and decodes a request target. False: it is malformed.
 bool ParseTarget(std::string_view target, std::string* path, std::string* query);
 

@@ -104,14 +104,16 @@ Result<CertificatePem> MakeSelfSigned(const std::string& host,
   }
   const Bio cert_pem(BIO_new(BIO_s_mem()));
   const Bio key_pem(BIO_new(BIO_s_mem()));
-  if (cert_pem == nullptr || key_pem == nullptr ||
+  const Bio ca_pem(BIO_new(BIO_s_mem()));
+  if (cert_pem == nullptr || key_pem == nullptr || ca_pem == nullptr ||
+      PEM_write_bio_X509(ca_pem.get(), ca.get()) != 1 ||
       PEM_write_bio_X509(cert_pem.get(), cert.get()) != 1 ||
       PEM_write_bio_X509(cert_pem.get(), ca.get()) != 1 ||
       PEM_write_bio_PrivateKey_traditional(key_pem.get(), key.get(), nullptr, nullptr, 0, nullptr,
                                            nullptr) != 1) {
     return Fail("unable to encode the self signed cert");
   }
-  return CertificatePem{Text(cert_pem.get()), Text(key_pem.get())};
+  return CertificatePem{Text(cert_pem.get()), Text(key_pem.get()), Text(ca_pem.get())};
 }
 
 }  // namespace berth::server

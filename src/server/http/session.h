@@ -24,8 +24,10 @@
 #include <boost/beast/http.hpp>
 
 #include "log/log.h"
+#include "server/http/arriving_body.h"
 #include "server/http/http2_pump.h"
 #include "server/http/message.h"
+#include "server/http/peer.h"
 #include "server/http/tls.h"
 #include "server/server.h"
 
@@ -48,31 +50,6 @@ inline std::string LowerCase(beast::string_view text) {
   return lower;
 }
 
-// The certificates the client has shown, in DER.
-inline PeerChain ChainOf(SSL* ssl) {
-  X509* leaf = SSL_get0_peer_certificate(ssl);
-  if (leaf == nullptr) return nullptr;
-  auto chain = std::make_shared<std::vector<std::string>>();
-  const auto add = [&](X509* cert) {
-    unsigned char* der = nullptr;
-    const int size = i2d_X509(cert, &der);
-    if (size > 0) chain->emplace_back(reinterpret_cast<char*>(der), static_cast<size_t>(size));
-    OPENSSL_free(der);
-  };
-  add(leaf);
-  const STACK_OF(X509)* rest = SSL_get_peer_cert_chain(ssl);  // of a client: without its own
-  for (int i = 0; i < sk_X509_num(rest); ++i) add(sk_X509_value(rest, i));
-  return chain;
-}
-
-// What was agreed on in the handshake.
-inline bool SpeaksHttp2(SSL* ssl) {
-  const unsigned char* name = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(ssl, &name, &size);
-  return std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
-}
-
 class Session;
 
 // What sessions need of the listener.
@@ -80,7 +57,10 @@ struct Shared {
   ServingOptions options;
   const ServingCertificates* certificates;  // null: plain HTTP
   Handler handler;
-  std::list<Session*> sessions;  // the ones that waited longest for a request first
+  // In the order of their last progress: a new connection, a request that began or whose header
+  // became complete, a response that was sent.
+  std::list<Session*> sessions;
+  size_t incoming = 0;  // bytes of requests that are not complete, of all sessions
   bool stopping = false;
   std::function<void()> drained = {};
 
@@ -89,6 +69,21 @@ struct Shared {
     const auto done = std::move(drained);
     drained = nullptr;
     done();
+  }
+
+  // Closes the connection that has waited longest for the rest of its request; with
+  // `holding_bytes` one of those that have sent a part of it. False: there is none but `except`.
+  bool MakeRoom(const Session* except = nullptr, bool holding_bytes = false);
+
+  // Counts `now` incoming bytes of a session instead of `*held`. False: there are too many, and no
+  // other connection to close.
+  bool Hold(const Session& session, size_t* held, size_t now) {
+    incoming += now - *held;
+    *held = now;
+    while (incoming > options.max_incoming_bytes) {
+      if (!MakeRoom(&session, true)) return false;
+    }
+    return true;
   }
 };
 
@@ -106,6 +101,7 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
   }
   ~Session() override {
     if (body_) body_->Close();
+    shared_->incoming -= held_;
     shared_->sessions.erase(place_);
     shared_->MaybeDrained();
   }
@@ -125,7 +121,27 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
                             });
   }
 
-  bool Idle() const { return http2_ ? http2_->Idle() : idle_; }
+  // No complete request: neither work nor a response would be lost by closing the connection.
+  bool Receiving() const { return http2_ ? http2_->Receiving() : stage_ != Stage::kBusy; }
+  size_t IncomingBytes() const { return held_; }
+  // Drops requests that are not complete, and closes the connection if there is no other.
+  // REQUIRES: called from outside of the session.
+  void Evict() {
+    if (http2_ && !http2_->Receiving()) {
+      http2_->DropIncomplete();
+      shared_->incoming -= std::exchange(held_, 0);
+      return;
+    }
+    if (http2_) {
+      http2_->Stop();
+    } else if (parser_) {
+      parser_->get().body() = {};
+    }
+    shared_->incoming -= std::exchange(held_, 0);
+    evicted_ = true;
+    Abort();
+  }
+  bool Evicted() const { return evicted_; }
   // The other side may be in the middle of anything.
   void Abort() override {
     error_code ignored;
@@ -135,11 +151,14 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
   void Finish() {
     if (http2_) return http2_->Finish();
     last_ = true;
-    if (idle_) Abort();
+    if (stage_ == Stage::kWaiting || stage_ == Stage::kHeader) Abort();
     if (body_) EndStream();
   }
 
  private:
+  using Parser = http::request_parser<ArrivingBody>;
+  enum class Stage { kWaiting, kHeader, kBody, kBusy };  // of the request
+
   // More than this is not gathered before it is sent.
   static constexpr size_t kMaxGathered = 256u << 10;
 
@@ -183,13 +202,14 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
   void StartHttp2() {
     tcp_.expires_never();
     Http2Pump::Owner& owner = *this;
-    http2_ =
-        std::make_unique<Http2Pump>(owner, *secure_, shared_->options, shared_->handler, peer_);
+    const auto hold = [this](size_t now) { return shared_->Hold(*this, &held_, now); };
+    http2_ = std::make_unique<Http2Pump>(owner, *secure_, shared_->options, shared_->handler, peer_,
+                                         hold);
     http2_->Start();
     if (shared_->stopping) http2_->Finish();
   }
   std::shared_ptr<void> Hold() override { return shared_from_this(); }
-  void Idles() override {
+  void Progress() override {
     shared_->sessions.splice(shared_->sessions.end(), shared_->sessions, place_);
   }
 
@@ -215,6 +235,7 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
     parser_->body_limit(shared_->options.max_body_bytes);
     parser_->eager(true);
     timed_ = false;
+    admitted_ = false;
   }
 
   // Answers what has come. Requests that came together are answered together: one read and one
@@ -241,7 +262,12 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
       if (error == http::error::need_more) error = {};
     }
     if (error) return OnReadError(error);
+    if (parser_->is_header_done() && !admitted_ && !Admit()) return true;
     if (parser_->is_done()) return Handle();
+    if (!CountIncoming()) {
+      Refuse(429, "429 Too Many Requests");
+      return true;
+    }
     if (!head_.empty()) return Flush();
     // The time for a request does not begin anew with each of its bytes.
     if (!timed_ || parser_->is_header_done() != header_was_done) {
@@ -254,17 +280,23 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
   bool Fill() {
     constexpr size_t kMost = 64u << 10;
     reading_ = true;
-    idle_ = !parser_->is_header_done();
-    if (idle_) shared_->sessions.splice(shared_->sessions.end(), shared_->sessions, place_);
+    const Stage stage = parser_->is_header_done() ? Stage::kBody
+                        : buffer_.size() > 0      ? Stage::kHeader
+                                                  : Stage::kWaiting;
+    if (std::exchange(stage_, stage) != stage) Progress();
     const auto done = [self = shared_from_this()](error_code error, size_t size) {
       self->reading_ = false;
-      self->idle_ = false;
       if (error) return (void)self->Close();
       self->buffer_.commit(size);
       self->Work();
     };
     With([&](auto& stream) { stream.async_read_some(buffer_.prepare(kMost), done); });
     return false;
+  }
+
+  bool CountIncoming() {
+    const size_t body = parser_->is_header_done() ? parser_->get().body().size() : 0;
+    return shared_->Hold(*this, &held_, buffer_.size() + body);
   }
 
   bool OnReadError(const error_code& error) {
@@ -287,31 +319,56 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
     response.status = status;
     const bool described = status == 413 && !shared_->options.too_large_json.empty();
     response.Set("Content-Type", described ? "application/json" : "text/plain; charset=utf-8");
+    if (status == 429) response.Set("Retry-After", "1");
     response.body = described ? shared_->options.too_large_json : std::move(text);
     Write(std::move(response));
   }
 
-  bool Handle() {
-    auto message = parser_->release();
+  // Looks at the header of a request, before its body is read. False: the request is answered.
+  bool Admit() {
+    admitted_ = true;
+    const auto& message = parser_->get();
     version_ = message.version();
     no_body_ = message.method() == http::verb::head;
     if (!message.keep_alive()) last_ = true;
-    Request request;
-    request.method = std::string(message.method_string());
-    request.target = std::string(message.target());
-    answering_ = true;
-    if (!ParseTarget(request.target, &request.path, &request.query)) {
-      Refuse(400, "400 Bad Request");
-      return true;
-    }
+    request_ = {};
+    request_.method = std::string(message.method_string());
+    request_.target = std::string(message.target());
+    request_.peer = peer_;
     for (const auto& field : message) {
-      request.headers.emplace_back(LowerCase(field.name_string()), std::string(field.value()));
+      request_.headers.emplace_back(LowerCase(field.name_string()), std::string(field.value()));
     }
-    request.body = std::move(message.body());
-    request.peer = peer_;
+    if (const auto [status, text] = CheckFraming(request_, version_); status != 0) {
+      Refuse(status, text);
+      return false;
+    }
+    if (!ParseTarget(request_.target, &request_.path, &request_.query)) {
+      Refuse(400, "400 Bad Request");
+      return false;
+    }
+    if (shared_->options.admit) {
+      if (auto response = shared_->options.admit(request_)) {
+        // The rest of the request is not read.
+        if (!parser_->is_done()) last_ = refused_ = true;
+        Write(std::move(*response));
+        return false;
+      }
+    }
+    if (version_ == 11 && !parser_->is_done() && parser_->get().body().empty() &&
+        beast::iequals(request_.Header("expect"), "100-continue")) {
+      head_ += "HTTP/1.1 100 Continue\r\n\r\n";
+    }
+    return true;
+  }
+
+  bool Handle() {
+    answering_ = true;
+    stage_ = Stage::kBusy;
+    shared_->Hold(*this, &held_, 0);
+    request_.body = std::move(parser_->get().body());
     // Nothing is read while the request is worked on; the time that takes is its handler's affair.
     if (timed_) tcp_.expires_never();
-    shared_->handler(std::move(request), [self = shared_from_this()](Response response) {
+    shared_->handler(std::move(request_), [self = shared_from_this()](Response response) {
       self->Write(std::move(response));
     });
     return true;
@@ -444,7 +501,7 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
     constexpr std::chrono::seconds kPatience{2};
     if (std::exchange(closing_, true)) return false;
     Deadline(kPatience);
-    if (secure_) {
+    if (secure_ && !refused_) {
       secure_->async_shutdown([self = shared_from_this()](error_code) { self->Abort(); });
       return false;
     }
@@ -472,7 +529,8 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
   std::optional<asio::ssl::stream<beast::tcp_stream&>> secure_;  // which is over tcp_
   beast::flat_buffer buffer_;
   std::unique_ptr<Http2Pump> http2_;  // of a connection that speaks it
-  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<Parser> parser_;
+  Request request_;  // of the parser's header
   PeerChain peer_;
   // Answers that have gathered; a large body is not copied.
   std::string head_;
@@ -491,8 +549,21 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
   bool refused_ = false;  // the client may still be sending
   unsigned version_ = 11;
   bool no_body_ = false;
-  bool idle_ = true;   // no complete request header yet: may be closed to make room
-  bool last_ = false;  // close after the response that is under way
+  bool admitted_ = false;  // the header of the request was looked at
+  bool last_ = false;      // close after the response that is under way
+  bool evicted_ = false;
+  Stage stage_ = Stage::kWaiting;
+  size_t held_ = 0;  // bytes of Shared::incoming
 };
+
+inline bool Shared::MakeRoom(const Session* except, bool holding_bytes) {
+  for (Session* session : sessions) {
+    if (session == except || session->Evicted()) continue;
+    if (holding_bytes ? session->IncomingBytes() == 0 : !session->Receiving()) continue;
+    session->Evict();
+    return true;
+  }
+  return false;
+}
 
 }  // namespace berth::server

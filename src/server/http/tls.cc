@@ -247,6 +247,16 @@ bool IsUnspecified(const std::string& address) {
   return address.empty() || address == "0.0.0.0" || address == "::";
 }
 
+class FixedCertificates final : public ServingCertificates {
+ public:
+  explicit FixedCertificates(std::shared_ptr<TlsContext> context) : context_(std::move(context)) {}
+  std::shared_ptr<TlsContext> Current() const override { return context_; }
+  Result<bool> Reload() override { return false; }
+
+ private:
+  const std::shared_ptr<TlsContext> context_;
+};
+
 class FileCertificates final : public ServingCertificates {
  public:
   explicit FileCertificates(const ServingOptions& options) : options_(options) {}
@@ -374,6 +384,14 @@ Result<std::shared_ptr<TlsContext>> MakeTlsContext(const ServingOptions& options
   auto context = MakeContext(options, pem, nullptr);
   if (!context) return Fail(context.error());
   return std::shared_ptr<TlsContext>(std::make_shared<Contexts>(std::move(*context)));
+}
+
+Result<std::unique_ptr<ServingCertificates>> ServingCertificates::FromPem(
+    const ServingOptions& options, const CertificatePem& pem) {
+  auto context = MakeTlsContext(options, pem);
+  if (!context) return Fail(context.error());
+  return std::unique_ptr<ServingCertificates>(
+      std::make_unique<FixedCertificates>(std::move(*context)));
 }
 
 Result<std::unique_ptr<ServingCertificates>> ServingCertificates::Make(

@@ -18,6 +18,12 @@
 
 namespace berth::server {
 
+struct CertificatePem {
+  std::string cert;  // the certificate, then the authority that signed it
+  std::string key;
+  std::string authority = {};  // alone, of one that was made here
+};
+
 // An SSL_CTX and those it may hand over to by the name the client asks for.
 class TlsContext {
  public:
@@ -30,6 +36,9 @@ class ServingCertificates {
  public:
   // Reads or makes what the options name.
   static Result<std::unique_ptr<ServingCertificates>> Make(const ServingOptions& options);
+  // One that is in memory and stays; the options' files are not looked at.
+  static Result<std::unique_ptr<ServingCertificates>> FromPem(const ServingOptions& options,
+                                                              const CertificatePem& pem);
   virtual ~ServingCertificates() = default;
 
   virtual std::shared_ptr<TlsContext> Current() const = 0;
@@ -37,10 +46,6 @@ class ServingCertificates {
   virtual Result<bool> Reload() = 0;
 };
 
-struct CertificatePem {
-  std::string cert;  // the certificate, then the authority that signed it
-  std::string key;
-};
 // A certificate for `host` like the one kube-scheduler makes for itself: signed by an authority
 // made for the purpose, valid for a year.
 Result<CertificatePem> MakeSelfSigned(const std::string& host,

@@ -1,0 +1,78 @@
+"""Fixtures: victims that are looked at when the attack is over."""
+
+import fcntl
+import pathlib
+import resource
+import socket
+import struct
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from kit.up import BERTH, Up  # noqa: E402
+
+MEMORY = 300  # MiB
+CANARY = 10.0  # seconds
+
+
+def pytest_configure(config):
+    if not BERTH.exists():
+        pytest.exit(f"{BERTH} does not exist: build it, or name one in BERTH_HOSTILE_BERTH", 2)
+    # A network of our own begins with loopback switched off.
+    SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        name = struct.pack("16sh", b"lo", 0)
+        flags = struct.unpack("16sh", fcntl.ioctl(s, SIOCGIFFLAGS, name))[1]
+        if not flags & IFF_UP:
+            fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sh", b"lo", flags | IFF_UP))
+    # Attackers may have more connections than their victim.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def check(up, canary, memory):
+    """What every attack must leave behind."""
+    assert up.alive(), up.log()
+    if canary:
+        up.canary(within=canary)
+    assert up.peak() < memory, f"{up.peak():.0f} MiB"
+
+
+@pytest.fixture
+def start(tmp_path):
+    """start(*flags, canary=10.0, memory=300, nodes=3, files=None) starts a victim of the test's
+    own."""
+    victims = []
+
+    def begin(*flags, canary=CANARY, memory=MEMORY, **more):
+        up = Up(tmp_path / str(len(victims)), *flags, **more)
+        victims.append((up, canary, memory))
+        return up
+
+    yield begin
+    try:
+        for up, canary, memory in victims:
+            check(up, canary, memory)
+            assert up.stop() == 0, up.log()
+    finally:
+        for up, _, _ in victims:
+            up.kill()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    up = Up(tmp_path_factory.mktemp("up"))
+    yield up
+    try:
+        assert up.stop() == 0, up.log()
+    finally:
+        up.kill()
+
+
+@pytest.fixture
+def up(shared):
+    """The victim the tests of a file share."""
+    yield shared
+    check(shared, CANARY, MEMORY)

@@ -3,7 +3,9 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo up web web-test test e2e hostile lint format bench bench-check bench-compare bench-e2e bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build berth demo up web web-test test check-all check-headers e2e hostile record lint lint-all \
+        lint-self-test format bench bench-check bench-compare bench-e2e bench-report bench-up install package soak fuzz \
+        fuzz-build fuzz-short asan asan-short tsan tsan-short clean help
 
 all: build
 
@@ -13,11 +15,16 @@ help: ## this list
 deps: ## install missing Debian packages (packages.txt)
 	@tools/deps
 
-build: deps ## release build into build/bin
-	@cmake --preset release > build-configure.log 2>&1 || { cat build-configure.log; exit 1; }; rm -f build-configure.log
-	@cmake --build --preset release -j $(JOBS)
+configure = cmake --preset $(1) > build-configure.log 2>&1 || { cat build-configure.log; exit 1; }; rm -f build-configure.log
+compile = $(call configure,$(1)) && cmake --build --preset $(1) -j $(JOBS) --target $(2)
 
-demo: build ## schedule 10,000 pods on 1,000 nodes and show the outcome
+build: deps ## release build of all programs into build/bin
+	@$(call compile,release,programs)
+
+berth: deps ## release build of berth alone
+	@$(call compile,release,berth)
+
+demo: berth ## schedule 10,000 pods on 1,000 nodes and show the outcome
 	@build/bin/berth simulate --demo
 
 # Not npm ci: it wants the lock file to name the bundler's binaries for every platform there is, and
@@ -25,30 +32,48 @@ demo: build ## schedule 10,000 pods on 1,000 nodes and show the outcome
 web: ## rebuild the dashboard into web/dist (needs Node 20.19 or later)
 	@cd web && npm install --no-save --loglevel=error && npm test --silent && npm run --silent build
 
-up: build ## a cluster to play with: API server, simulated nodes, controllers and the scheduler
+up: berth ## a cluster to play with: API server, simulated nodes, controllers and the scheduler
 	@build/bin/berth up
 
-test: build fuzz-short ## all tests
+test: build fuzz-short ## all tests: fuzz targets for 10 s each, unit tests, recorded decisions, simulation, benchmarks once
+	@$(call compile,release,unit_tests)
 	@cd build && $(CTEST) -j $(JOBS)
 
-e2e: build ## tests beside a real kube-apiserver and etcd (E2E="files or options of pytest" to choose)
+check-headers: deps ## every header compiles alone
+	@$(call compile,release,check_headers)
+
+check-all: test asan tsan check-headers e2e web-test bench-check lint-all package ## everything there is (hours on two cores)
+
+e2e: berth ## tests beside a real kube-apiserver and etcd (E2E="files or options of pytest" to choose)
 	@test/e2e/run $(E2E)
 
-hostile: build ## attacks on a running berth up (HOSTILE="files or options of pytest" to choose)
+hostile: berth ## attacks on a running berth up (HOSTILE="files or options of pytest" to choose)
 	@test/hostile/run $(HOSTILE)
 
 package: build ## a Debian package in build/package, installed into a scratch root and tried
 	@cd build && cpack -G DEB > package.log 2>&1 || { cat package.log; exit 1; }
 	@tools/package-check build/package/*.deb
 
-web-test: build ## drive the dashboard in Chromium (WEB="files or options of pytest" to choose)
+web-test: berth ## drive the dashboard in Chromium (WEB="files or options of pytest" to choose)
 	@test/web/run $(WEB)
 
-lint: deps ## formatting of all files, clang-tidy on changed ones (TIDY="files" to choose)
+lint: deps ## formatting, language and house rules of all files, clang-tidy on changed ones (TIDY="files" to choose)
+	@$(call configure,release)
 	@tools/lint $(TIDY)
 
+lint-all: deps ## lint, with clang-tidy on every file
+	@$(call configure,release)
+	@tools/lint --all
+
+lint-self-test: deps ## plants mistakes of every kind and expects lint to find them
+	@tools/lint --self-test
+
 format: deps ## rewrite files in house format
-	@git ls-files '*.h' '*.cc' | xargs clang-format-14 -i
+	@tools/lint --format
+
+VERSION ?= 1.34
+record: ## what the real kube-scheduler decides: VERSION=1.34|1.35|1.36|1.37 SEED=n [PROFILE="names"] (needs Go)
+	@test/oracle/record $(VERSION) $(or $(SEED),$(error SEED=n is missing)) $(PROFILE)
 
 bench: build ## decisions per second, berth-bench's standard set
 	@build/bin/berth-bench --workload all
@@ -56,10 +81,10 @@ bench: build ## decisions per second, berth-bench's standard set
 bench-compare: build ## berth's cycles beside kube-scheduler's, both in process, with ratios (BENCH="--workload basic")
 	@bench/compare/run $(BENCH)
 
-bench-e2e: build ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
+bench-e2e: berth ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
 	@bench/e2e/run $(BENCH)
 
-bench-up: build ## berth up with 5,000 nodes and 50,000 pods: rate, CPU per pod, memory
+bench-up: berth ## berth up with 5,000 nodes and 50,000 pods: rate, CPU per pod, memory
 	@bench/up/run $(BENCH)
 
 bench-check: build ## instructions per decision against bench/budgets.json
@@ -69,7 +94,7 @@ bench-report: build ## figures and charts from 100 to 1,000,000 nodes into docs 
 	@tools/bench-report build/bin/berth-bench
 
 PREFIX ?= /usr/local
-install: build ## berth into PREFIX/bin, also as a plugin of kubectl (kubectl berth explain …)
+install: berth ## berth into PREFIX/bin, also as a plugin of kubectl (kubectl berth explain …)
 	install -D build/bin/berth $(DESTDIR)$(PREFIX)/bin/berth
 	ln -sf berth $(DESTDIR)$(PREFIX)/bin/kubectl-berth
 
@@ -77,7 +102,7 @@ soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)
 
 fuzz-build: deps
-	@cmake --preset fuzz > /dev/null && cmake --build --preset fuzz -j $(JOBS)
+	@$(call compile,fuzz,all)
 
 fuzz-short: fuzz-build
 	@tools/fuzz 10 1
@@ -85,13 +110,18 @@ fuzz-short: fuzz-build
 fuzz: fuzz-build ## every fuzz target for FUZZ_SECONDS (default 300)
 	@tools/fuzz $${FUZZ_SECONDS:-300}
 
-asan: deps ## all tests under address and undefined-behaviour sanitizers
-	@cmake --preset asan > /dev/null && cmake --build --preset asan -j $(JOBS) && cd build-asan && $(CTEST) -j $(JOBS)
+asan: deps ## everything under address and undefined-behaviour sanitizers: unit tests, recorded decisions, simulation
+	@$(call compile,asan,programs unit_tests) && cd build-asan && $(CTEST) -j $(JOBS)
 
-# The core starts no threads, so only what runs it on several is of interest.
-tsan: deps ## the tests that use threads, under the thread sanitizer
-	@cmake --preset tsan > /dev/null && cmake --build --preset tsan -j $(JOBS) --target cli_test berth-bench \
-	  && cd build-tsan && $(CTEST) -R 'cli_test|bench_runs'
+asan-short: deps ## unit tests of the modules that read bytes from outside, under the same sanitizers
+	@$(call compile,asan,byte_tests) && cd build-asan && $(CTEST) -j $(JOBS) -L bytes
+
+# The core starts no threads, so the tests of modules that do are of interest; they run the core on several.
+tsan: deps ## unit tests of modules that use threads, under the thread sanitizer
+	@$(call compile,tsan,thread_tests) && cd build-tsan && $(CTEST) -j $(JOBS) -L threads
+
+tsan-short: deps ## those of the event loop, the log and the worker pool alone
+	@$(call compile,tsan,net_test log_test threads_test) && cd build-tsan && $(CTEST) -j $(JOBS) -L threads -R '^(net|log|threads)_test'
 
 clean: ## remove all build folders
 	@rm -rf build build-*

@@ -49,4 +49,5 @@ function(berth_embed_dashboard target)
   target_sources(${target} PRIVATE ${out})
   # What is embedded was built from what is in web/: needs no Node.
   add_test(NAME web_dist_is_current COMMAND ${CMAKE_SOURCE_DIR}/web/hashes --check)
+  berth_label(lint web_dist_is_current)
 endfunction()

@@ -12,6 +12,8 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/berth.8.gz
                    COMMAND ${GZIP} -9nc ${CMAKE_SOURCE_DIR}/deploy/debian/berth.8 > ${CMAKE_BINARY_DIR}/berth.8.gz
                    DEPENDS deploy/debian/berth.8)
 add_custom_target(manual ALL DEPENDS ${CMAKE_BINARY_DIR}/berth.8.gz)
+add_dependencies(programs manual)
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # a package has no tests: they need not be built for it
 install(FILES ${CMAKE_BINARY_DIR}/berth.8.gz DESTINATION share/man/man8)
 # For control planes that call the scheduler by its old name.
 install(CODE "file(MAKE_DIRECTORY \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/berth)

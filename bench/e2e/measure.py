@@ -75,9 +75,9 @@ def measure(who, kind, nodes, pods, args):
             seen = json.loads(watch.communicate(timeout=args.limit + 30)[0])
             time.sleep(1)  # the last events
             cpu, rss = process.sample()
-            assert (
-                seen["bound"] == pods
-            ), f"{who} bound {seen['bound']} of {pods} pods:\n{process.log_tail()}"
+            assert seen["bound"] == pods, (
+                f"{who} bound {seen['bound']} of {pods} pods:\n{process.log_tail()}"
+            )
             server = cluster.apiserver.sample()[0] + cluster.etcd.sample()[0] - server_before
             return {
                 "scheduler": who,

@@ -3,9 +3,10 @@
 // Does nothing unless overridden, and changes nothing: the engine decides the same with and without
 // one. The engine has no clock, so an observer that wants durations reads its own when something
 // begins and when it ends, or lends it to the engine. What would cost something to tell is told
-// only to who asked for it: per cycle in CycleBegan, for events, hints and PreEnqueue in their
-// Began calls; and what happens to every pod only while ObserverWants says so. What can be counted
-// without a call is counted by the engine, for who asks it (Engine::IncomingPods, Cycle::calls).
+// only to an observer that wants it: per cycle in CycleBegan, for events, hints and PreEnqueue in
+// their Began calls; and what happens to every pod only while ObserverWants says so. What can be
+// counted without a call is counted by the engine and read there (Engine::IncomingPods,
+// Cycle::calls).
 #pragma once
 
 #include <cstdint>

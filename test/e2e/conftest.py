@@ -1,18 +1,19 @@
 """Fixtures: one control plane and one scheduler for the session, one world (namespace, nodes) per
 test."""
 
+import os
+import pathlib
 import re
 import sys
-import pathlib
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from harness import kubeconfig  # noqa: E402
-from harness.cluster import BERTH_ACCOUNT, Cluster  # noqa: E402
-from harness.scheduler import REPOSITORY, program  # noqa: E402
-from harness.world import World  # noqa: E402
+from harness import kubeconfig
+from harness.cluster import BERTH_ACCOUNT, Cluster
+from harness.scheduler import REPOSITORY, program
+from harness.world import World
 
 PACKED = {
     "schedulerName": "packed-scheduler",
@@ -45,6 +46,15 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("before_main_scheduler") is None)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Names the tests that failed in the file BERTH_E2E_FAILURES, for test/e2e/run."""
+    path = os.environ.get("BERTH_E2E_FAILURES")
+    if path:
+        reports = [r for kind in ("failed", "error") for r in terminalreporter.stats.get(kind, [])]
+        names = sorted({report.nodeid for report in reports})
+        pathlib.Path(path).write_text("".join(name + "\n" for name in names))
 
 
 def apply_rbac(cluster):
@@ -85,9 +95,9 @@ def main_scheduler(cluster, berth_kubeconfig):
     yield scheduler
     cpu, rss = scheduler.sample()
     print(f"\nscheduler {program()}: {cpu:.2f} CPU s, peak {rss / 1024:.0f} MiB")
-    assert (
-        scheduler.stop() == 0
-    ), f"the scheduler ended with {scheduler.child.returncode}:\n{scheduler.log_tail()}"
+    assert scheduler.stop() == 0, (
+        f"the scheduler ended with {scheduler.child.returncode}:\n{scheduler.log_tail()}"
+    )
 
 
 def namespace_of(request):

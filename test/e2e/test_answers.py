@@ -139,7 +139,7 @@ def test_a_pod_that_is_gone_when_it_is_bound(answered):
 
 
 def test_a_condition_the_server_cannot_take_is_sent_again(answered):
-    patches = lambda r: r.method == "PATCH" and r.path.endswith("/pods/big/status")  # noqa: E731
+    patches = lambda r: r.method == "PATCH" and r.path.endswith("/pods/big/status")
     world = answered(first(1, patches, status(500, "InternalError")))
     world.node("a", cpu="1")
     world.pod("big", cpu="3")
@@ -163,7 +163,7 @@ def test_an_event_that_is_refused_is_dropped(answered, code, reason):
 
 
 def test_a_victim_that_cannot_be_marked_at_once(answered):
-    marks = lambda r: r.method == "PATCH" and b"DisruptionTarget" in r.body  # noqa: E731
+    marks = lambda r: r.method == "PATCH" and b"DisruptionTarget" in r.body
     world = answered(first(1, marks, status(500, "InternalError")))
     high = world.priority_class(100)
     world.node("a", cpu="1")
@@ -214,9 +214,7 @@ def test_a_server_without_new_events(answered):
     )
     assert not [r for r in world.requests() if "events.k8s.io" in r.path]
     (created,) = [
-        r
-        for r in world.requests()
-        if r.path == path and r.body["involvedObject"]["name"] == "big"
+        r for r in world.requests() if r.path == path and r.body["involvedObject"]["name"] == "big"
     ]
     assert created.body["reason"] == "FailedScheduling" and created.body["count"] == 1
     assert created.body["source"] == {"component": world.namespace}
@@ -257,7 +255,7 @@ def test_lists_and_watches_that_are_refused(answered):
     assert world.bound("one") == node
 
     def asked(resource):
-        found = [r for r in world.proxy.requests("GET", "/" + resource)]
+        found = list(world.proxy.requests("GET", "/" + resource))
         return [("watch" if "watch=true" in r.uri else "list", r) for r in found]
 
     until("all watches", lambda: all(asked(r)[-1][0] == "watch" for r, _ in wrong))

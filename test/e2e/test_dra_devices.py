@@ -2,11 +2,10 @@
 are parts of others, taints on devices, devices that claims share."""
 
 import pytest
-
 from kubernetes import client
+from test_dra import DRIVER, Devices, devices_fixture, use
 
 from harness.cluster import Cluster
-from test_dra import DRIVER, Devices, devices_fixture, use
 
 FEATURES = ["DRAPartitionableDevices", "DRADeviceTaints", "DRAConsumableCapacity"]
 GATES = "--feature-gates=" + ",".join(f"{feature}=true" for feature in FEATURES)

@@ -2,11 +2,11 @@
 scheduler: binding conditions of devices, and devices that stand for extended resources."""
 
 import pytest
+from test_dra import DRIVER, Devices, devices_fixture, use
 
 from harness.cluster import Cluster
 from harness.processes import until
 from harness.world import data
-from test_dra import DRIVER, Devices, devices_fixture, use
 
 GATES = "--feature-gates=DRADeviceBindingConditions=true,DRAExtendedResource=true"
 RESOURCE = "example.com/gpu"

@@ -188,9 +188,7 @@ def test_a_what_if_touches_nothing(up):
 
 def test_removed_nodes_give_their_pods_back(up):
     node = up.get("/decisions/default/small")["podNode"]
-    answer = up.call(
-        "/apis/explain/v1/whatif", {"removeNodes": [node], "reschedulePending": False}
-    )
+    answer = up.call("/apis/explain/v1/whatif", {"removeNodes": [node], "reschedulePending": False})
     (small,) = answer["placements"]
     assert small["name"] == "small" and small["before"] == node and small["node"] != node
 

@@ -282,7 +282,7 @@ def test_refusals_that_preemption_cannot_help(extended, quiet_world):
     extender = Extender(
         filter=lambda body: {
             "NodeNames": [],
-            "FailedNodes": {n: "no" for n in body["NodeNames"]},
+            "FailedNodes": dict.fromkeys(body["NodeNames"], "no"),
             "FailedAndUnresolvableNodes": {n: "never" for n in body["NodeNames"] if n[-1] == "b"},
         }
     )
@@ -318,7 +318,7 @@ def test_pods_that_an_extender_refused_are_tried_again(extended, quiet_world):
     extender = Extender(
         filter=lambda body: {
             "NodeNames": body["NodeNames"] if allowed else [],
-            "FailedNodes": {} if allowed else {n: "not yet" for n in body["NodeNames"]},
+            "FailedNodes": {} if allowed else dict.fromkeys(body["NodeNames"], "not yet"),
         }
     )
     node = quiet_world.node("a")

@@ -9,10 +9,10 @@ import subprocess
 
 import pytest
 import yaml
+from test_process import get
 
 from harness.processes import until
 from harness.scheduler import REPOSITORY, program
-from test_process import get
 
 MONITORING = REPOSITORY / "deploy/monitoring"
 IS_BERTH = program().name != "kube-scheduler"
@@ -265,8 +265,7 @@ def test_log_says_what_became_of_pods(busy):
         '"Updating pod condition and nominated node name" pod="operators/big" '
         'conditionType="PodScheduled" conditionStatus="False" conditionReason="Unschedulable" '
         'nominatedNodeName="" nominatingMode=1',
-        f'conditionReason="Unschedulable" nominatedNodeName="{world.namespace}-a" '
-        "nominatingMode=1",
+        f'conditionReason="Unschedulable" nominatedNodeName="{world.namespace}-a" nominatingMode=1',
     ):
         assert line in log, line
     # The plugin's logger is named in some, from -v=4 on.
@@ -372,5 +371,5 @@ def test_scores_are_logged_at_ten(quiet_world):
         rf'"Plugin scored node for pod" {pod} plugin="TaintToleration" node="\S+" score=300',
         rf'"Calculated node\'s final score for pod" {pod} node="\S+" score=\d+',
     ):
-        until(line, lambda: re.search(line, s.log()))
+        until(line, lambda line=line: re.search(line, s.log()))
     s.kill()

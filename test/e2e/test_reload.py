@@ -4,10 +4,10 @@ import json
 import signal
 
 import pytest
+from test_process import get
 
 from harness.processes import until
 from harness.scheduler import configuration, program
-from test_process import get
 
 pytestmark = pytest.mark.skipif(
     program().name == "kube-scheduler", reason="kube-scheduler does not reload"
@@ -27,9 +27,7 @@ def write(scheduler, cluster, *profiles, **fields):
 @pytest.fixture
 def reloaded(world):
     """A scheduler of its own, for pods of the profiles first-*."""
-    scheduler = world.cluster.scheduler(
-        "reloaded", profiles=[{"schedulerName": "first-profile"}]
-    )
+    scheduler = world.cluster.scheduler("reloaded", profiles=[{"schedulerName": "first-profile"}])
     yield scheduler
     scheduler.stop()
 

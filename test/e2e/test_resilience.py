@@ -44,7 +44,9 @@ def test_watch_cut(proxied):
     node = world.node("a")
     world.pod("before")
     world.bound("before")
-    time.sleep(1.2)  # a watch that is cut in its first second without an event is followed by a list
+    time.sleep(
+        1.2
+    )  # a watch that is cut in its first second without an event is followed by a list
     position = world.cluster.audit.position()
     assert world.proxy.cut() > 0
     world.pod("after")
@@ -121,7 +123,9 @@ def test_changes_missed_while_away(proxied):
     world.proxy.refuse(False)
 
     def listed():
-        found = {r.path for r in cluster.audit.since(position) if r.user == USER and r.verb == "list"}
+        found = {
+            r.path for r in cluster.audit.since(position) if r.user == USER and r.verb == "list"
+        }
         return {"/api/v1/nodes", "/api/v1/pods"} <= found
 
     until("lists begin", listed, timeout=60)

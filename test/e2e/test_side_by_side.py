@@ -29,30 +29,37 @@ def changes(people):
     ]
     cordoned = [n["metadata"]["name"] for n in people.nodes if n["spec"].get("unschedulable")]
     full = [p["metadata"]["name"] for p in people.fixed if p["metadata"]["name"].startswith("full")]
-    yield "a taint is removed", lambda side: side.core.patch_node(
-        tainted[0], {"spec": {"taints": None}}
+    yield (
+        "a taint is removed",
+        lambda side: side.core.patch_node(tainted[0], {"spec": {"taints": None}}),
     )
     if cordoned:
-        yield "a node is uncordoned", lambda side: side.core.patch_node(
-            cordoned[0], {"spec": {"unschedulable": None}}
+        yield (
+            "a node is uncordoned",
+            lambda side: side.core.patch_node(cordoned[0], {"spec": {"unschedulable": None}}),
         )
-    yield "a label changes", lambda side: side.core.patch_node(
-        "node-07", {"metadata": {"labels": {"disk": "tape"}}}
+    yield (
+        "a label changes",
+        lambda side: side.core.patch_node("node-07", {"metadata": {"labels": {"disk": "tape"}}}),
     )
     if full:
         yield "a full node is emptied", delete_pod(full[0])
     yield "a pod others keep away from goes", delete_pod("fixed-05")
-    yield "an allocatable amount grows", lambda side: side.core.patch_node_status(
-        "node-02",
-        {
-            "status": {
-                "allocatable": {"example.com/fpga": "4"},
-                "capacity": {"example.com/fpga": "4"},
-            }
-        },
+    yield (
+        "an allocatable amount grows",
+        lambda side: side.core.patch_node_status(
+            "node-02",
+            {
+                "status": {
+                    "allocatable": {"example.com/fpga": "4"},
+                    "capacity": {"example.com/fpga": "4"},
+                }
+            },
+        ),
     )
-    yield "a node is cordoned", lambda side: side.core.patch_node(
-        "node-02", {"spec": {"unschedulable": True}}
+    yield (
+        "a node is cordoned",
+        lambda side: side.core.patch_node("node-02", {"spec": {"unschedulable": True}}),
     )
 
 

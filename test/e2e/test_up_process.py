@@ -72,6 +72,7 @@ def test_no_acknowledged_write_is_lost(tmp_path):
     chance = random.Random(7)
     data = f"--data-dir={tmp_path}/data"
     known, written, last_version = {}, 0, 0
+    unsure = set()
     for kill in range(KILLS):
         up = Up(tmp_path, "--no-scheduler", data, nodes=1)
         listed = up.core.list_namespaced_config_map("default")
@@ -80,7 +81,6 @@ def test_no_acknowledged_write_is_lost(tmp_path):
         version = int(listed.metadata.resource_version)
         assert version >= last_version, "versions never go back"
         last_version = version
-        unsure = set() if kill == 0 else unsure
         for name in set(known) | set(there):
             if name in unsure:
                 known.pop(name, None)
@@ -188,7 +188,7 @@ def test_it_starts_in_a_second(tmp_path):
     times = []
     for i in range(3):
         up = Up(tmp_path / str(i), nodes=50)
-        until("an answer", lambda: len(up.core.list_node().items) == 50)
+        until("an answer", lambda up=up: len(up.core.list_node().items) == 50)
         times.append(float(re.search(r"ready in ([\d.]+) s", until("its word", up.output))[1]))
         assert up.stop() == 0
     assert min(times) < 1, times
@@ -300,10 +300,13 @@ def test_kube_scheduler_can_be_its_scheduler(tmp_path):
             up.core.create_namespaced_pod("default", body)
         until(
             "five that run",
-            lambda: sum(
-                p.status.phase == "Running" for p in up.core.list_namespaced_pod("default").items
-            )
-            == 5,
+            lambda: (
+                sum(
+                    p.status.phase == "Running"
+                    for p in up.core.list_namespaced_pod("default").items
+                )
+                == 5
+            ),
             timeout=60,
         )
         until("events", lambda: len(up.core.list_namespaced_event("default").items) >= 5)

@@ -50,8 +50,9 @@ def test_pods_are_placed_and_run(up):
     up.core.create_namespaced_pod("default", pod("one"))
     placed = until(
         "a running pod",
-        lambda: (p := up.core.read_namespaced_pod("one", "default")).status.phase == "Running"
-        and p,
+        lambda: (
+            (p := up.core.read_namespaced_pod("one", "default")).status.phase == "Running" and p
+        ),
     )
     assert placed.spec.node_name.startswith("node-")
     assert placed.status.pod_ip and placed.status.host_ip
@@ -136,10 +137,10 @@ def test_eviction_respects_budgets(up):
     )
     until(
         "room",
-        lambda: policy.read_namespaced_pod_disruption_budget(
-            "b", "budget"
-        ).status.disruptions_allowed
-        == 1,
+        lambda: (
+            policy.read_namespaced_pod_disruption_budget("b", "budget").status.disruptions_allowed
+            == 1
+        ),
     )
     evict = up.core.create_namespaced_pod_eviction
     evict("p0", "budget", {"metadata": {"name": "p0"}})

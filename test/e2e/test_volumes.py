@@ -69,9 +69,7 @@ def test_wait_for_first_consumer_dynamic(world):
     fast = world.storage_class("fast", "e2e.example.com/provisioner")
     world.claim("data", fast)
     world.pod("db", volumes=[claim_volume("data")])
-    selected = (
-        lambda: claim_of(world, "data")["metadata"].get("annotations", {}).get(SELECTED)
-    )  # noqa: E731
+    selected = lambda: claim_of(world, "data")["metadata"].get("annotations", {}).get(SELECTED)
     assert until("node selected", selected) == node
     # The provisioner gives up once: the pod is told so and is tried again.
     world.cluster.core.patch_namespaced_persistent_volume_claim(

@@ -242,7 +242,7 @@ def test_long_event_notes_are_cut(world):
         world.node(f"n{i}", taints=[{"key": "x", "effect": "NoSchedule"}])
     long = [f"e2e.example.com/a-rather-long-name-of-an-extended-resource-{i:02}" for i in range(16)]
     world.node("last")
-    world.pod("greedy", extra={r: "1" for r in long})
+    world.pod("greedy", extra=dict.fromkeys(long, "1"))
     message = world.unschedulable("greedy")["message"]
     assert len(message) > 1024
     note = world.event("greedy", "FailedScheduling")["note"]
@@ -259,22 +259,22 @@ def start_up(cluster):
         profiles=[{"schedulerName": "starting"}],
         lease_namespace="default",
     )
-    mine = lambda: [
-        r for r in cluster.audit.since(position) if r.user == "system:kube-scheduler"
-    ]  # noqa: E731
-    until("all watches", lambda: INFORMERS <= {resource(r) for r in mine() if r.verb == "watch"})
+    mine = lambda: [r for r in cluster.audit.since(position) if r.user == "system:kube-scheduler"]
+    until("all watches", lambda: {resource(r) for r in mine() if r.verb == "watch"} >= INFORMERS)
     until(
         "lease renewed",
-        lambda: len(
-            [
-                r
-                for r in mine()
-                if r.path.endswith("/leases/kube-scheduler")
-                and r.verb == "update"
-                and r.code == 200
-            ]
-        )
-        >= 2,
+        lambda: (
+            len(
+                [
+                    r
+                    for r in mine()
+                    if r.path.endswith("/leases/kube-scheduler")
+                    and r.verb == "update"
+                    and r.code == 200
+                ]
+            )
+            >= 2
+        ),
     )
     assert scheduler.stop() == 0
     return mine()
@@ -374,7 +374,10 @@ def test_lists_can_be_streamed(quiet_world):
             first.setdefault(resource(r), r)
     assert set(first) == INFORMERS
     for r in first.values():
-        assert r.verb == "watch" and r.query["sendInitialEvents"] == r.query["allowWatchBookmarks"] == "true"
+        assert (
+            r.verb == "watch"
+            and r.query["sendInitialEvents"] == r.query["allowWatchBookmarks"] == "true"
+        )
         assert r.query["resourceVersionMatch"] == "NotOlderThan"
         assert "resourceVersion" not in r.query and "limit" not in r.query
 

@@ -17,8 +17,17 @@ class Up:
     def __init__(self, folder, *flags):
         self.kubeconfig = pathlib.Path(folder) / "kubeconfig"
         self.log = open(pathlib.Path(folder) / "berth.log", "w+", encoding="utf-8")
-        command = [ROOT / "build/bin/berth", "up", "--port", "0", "--kubeconfig-out", self.kubeconfig]
-        self.process = subprocess.Popen([*command, *flags], stdout=self.log, stderr=subprocess.STDOUT)
+        command = [
+            ROOT / "build/bin/berth",
+            "up",
+            "--port",
+            "0",
+            "--kubeconfig-out",
+            self.kubeconfig,
+        ]
+        self.process = subprocess.Popen(
+            [*command, *flags], stdout=self.log, stderr=subprocess.STDOUT
+        )
         self.url = self._wait_for_url()
         self.token = ""
         if found := re.search(r"token: (\S+)", self.kubeconfig.read_text(encoding="utf-8")):
@@ -79,7 +88,10 @@ class Up:
             "spec": {
                 "replicas": replicas,
                 "selector": {"matchLabels": {"app": name}},
-                "template": {"metadata": {"labels": {"app": name}}, "spec": {**container(cpu, memory), **spec}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {**container(cpu, memory), **spec},
+                },
             },
         }
         self.call("POST", "/apis/apps/v1/namespaces/default/deployments", body)
@@ -95,7 +107,11 @@ class Up:
 
     def placed(self, prefix, count):
         def condition():
-            names = [p for p in self.pods() if p["metadata"]["name"].startswith(prefix) and p["spec"].get("nodeName")]
+            names = [
+                p
+                for p in self.pods()
+                if p["metadata"]["name"].startswith(prefix) and p["spec"].get("nodeName")
+            ]
             return names if len(names) >= count else None
 
         return self.wait(f"{count} pods {prefix}* have a node", condition)

@@ -1,9 +1,8 @@
 import urllib.parse
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
-
 from berth import Up
+from playwright.sync_api import expect, sync_playwright
 
 expect.set_options(timeout=15_000)
 
@@ -11,7 +10,9 @@ expect.set_options(timeout=15_000)
 @pytest.fixture(scope="session")
 def chromium():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
         yield browser
         browser.close()
 
@@ -35,7 +36,12 @@ def watched(chromium, origin, **options):
     page = context.new_page()
     page.problems = []
     page.on("pageerror", lambda error: page.problems.append(f"exception: {error}"))
-    page.on("console", lambda message: message.type == "error" and page.problems.append(f"console: {message.text}"))
+    page.on(
+        "console",
+        lambda message: (
+            message.type == "error" and page.problems.append(f"console: {message.text}")
+        ),
+    )
 
     def foreign(request):
         if urllib.parse.urlparse(request.url).netloc != urllib.parse.urlparse(origin).netloc:

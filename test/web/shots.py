@@ -6,9 +6,8 @@ import sys
 import tempfile
 import time
 
-from playwright.sync_api import sync_playwright
-
 from berth import Up
+from playwright.sync_api import sync_playwright
 
 SIZES = {"1440": (1440, 900), "390": (390, 844)}
 
@@ -31,7 +30,12 @@ def fill(up):
         cpu, memory = sizes[i % len(sizes)]
         up.deployment(app, max(3, len(names) * draw.randint(4, 16) // 20), cpu, memory)
     zone = {"matchLabels": {"app": "store"}}
-    spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": zone}
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": zone,
+    }
     up.deployment("store", 12, "1", "8Gi", topologySpreadConstraints=[spread])
     up.deployment("render", 4, "24", "16Gi")
     up.pod("report-0", cpu="15", memory="60Gi")
@@ -51,7 +55,9 @@ def main(folder):
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         up = Up(scratch, "--speed", "max", "--nodes", "120")
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
         try:
             fill(up)
             pod = up.placed("store-", 12)[-1]["metadata"]["name"]
@@ -72,7 +78,9 @@ def main(folder):
                     keep_busy(up)
                 for width, (x, y) in SIZES.items():
                     for scheme in ("light", "dark"):
-                        page = browser.new_page(viewport={"width": x, "height": y}, color_scheme=scheme)
+                        page = browser.new_page(
+                            viewport={"width": x, "height": y}, color_scheme=scheme
+                        )
                         page.goto(up.dashboard + route)
                         page.wait_for_timeout(1200)
                         if name == "whatif":
@@ -82,7 +90,10 @@ def main(folder):
                         if name == "pending":
                             page.get_by_role("button", name="What would help?").first.click()
                             page.wait_for_timeout(800)
-                        page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=name in ("pending", "decision", "refused", "whatif"))
+                        page.screenshot(
+                            path=folder / f"{name}-{width}-{scheme}.png",
+                            full_page=name in ("pending", "decision", "refused", "whatif"),
+                        )
                         page.close()
         finally:
             browser.close()

@@ -1,12 +1,18 @@
 """What holds on every page: width, theme, names for those who listen, tokens, a server that goes away, many nodes."""
 
 import pytest
-from playwright.sync_api import expect
-
 from berth import Up
 from conftest import watched
+from playwright.sync_api import expect
 
-ROUTES = ["#/cluster", "#/pending", "#/decisions", "#/decisions/default/picky", "#/queue", "#/whatif"]
+ROUTES = [
+    "#/cluster",
+    "#/pending",
+    "#/decisions",
+    "#/decisions/default/picky",
+    "#/queue",
+    "#/whatif",
+]
 
 # What somebody who does not see the page would miss.
 UNNAMED = """() => {
@@ -50,7 +56,9 @@ def test_pages_fit_can_be_read_and_heard(chromium, up, width, scheme):
     for route in ROUTES:
         page.goto(up.dashboard + route)
         settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"{route} is too wide"
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (
+            f"{route} is too wide"
+        )
         assert page.evaluate(UNNAMED) == [], route
         assert page.evaluate(CONTRAST) == [], route
     assert page.problems == []
@@ -97,7 +105,9 @@ def test_without_a_token_the_page_asks_for_one(chromium, tmp_path):
         expect(page.locator(".live")).to_have_text("live")
         page.reload()
         expect(page.get_by_text("3 nodes in")).to_be_visible()
-        assert page.evaluate("Object.keys(localStorage).length") == 0, "the token is for the session"
+        assert page.evaluate("Object.keys(localStorage).length") == 0, (
+            "the token is for the session"
+        )
         page.context.close()
     finally:
         up.stop()

@@ -65,8 +65,13 @@ def test_nodes_as_a_table_sorted_by_use(page, up):
     show(page, up, "#/cluster?view=table")
     table = page.get_by_role("region", name="Nodes").get_by_role("table")
     table.get_by_role("button", name="cpu").click()
-    expect(table.get_by_role("columnheader", name="cpu")).to_have_attribute("aria-sort", "descending")
-    shares = [float(text.rstrip("%")) for text in table.locator("tbody tr td:nth-child(3) b").all_inner_texts()]
+    expect(table.get_by_role("columnheader", name="cpu")).to_have_attribute(
+        "aria-sort", "descending"
+    )
+    shares = [
+        float(text.rstrip("%"))
+        for text in table.locator("tbody tr td:nth-child(3) b").all_inner_texts()
+    ]
     assert len(shares) == 50 and shares == sorted(shares, reverse=True)
 
 
@@ -99,7 +104,10 @@ def test_a_decision_from_the_list_to_the_scores(page, up):
     scores.first.get_by_role("button").click()
     expect(scores.first.get_by_role("cell", name="NodeResourcesFit", exact=True)).to_be_visible()
     total = int(scores.first.locator("button b.num").inner_text().replace(",", ""))
-    points = [int(text.replace(",", "")) for text in scores.first.locator("tbody td:last-child").all_inner_texts()]
+    points = [
+        int(text.replace(",", ""))
+        for text in scores.first.locator("tbody td:last-child").all_inner_texts()
+    ]
     assert sum(points) == total, "the parts are the whole"
     expect(page.get_by_role("heading", name="Time taken")).to_be_visible()
     timed = page.locator(".durations th").all_inner_texts()
@@ -150,7 +158,9 @@ def test_what_if_with_a_cordoned_node_more_nodes_and_other_weights(page, up):
     expect(page.locator(".facts", has_text="Nodes")).to_contain_text("52 was 50")
     expect(page.get_by_role("columnheader", name="Unchanged")).to_be_visible()
     placed = page.locator(".placements tbody tr td:nth-child(3)").all_inner_texts()
-    assert not any(text.split()[0] == node for text in placed if text.strip()), "nothing goes to a cordoned node"
+    assert not any(text.split()[0] == node for text in placed if text.strip()), (
+        "nothing goes to a cordoned node"
+    )
 
 
 def test_what_if_says_what_is_wrong_with_a_manifest(page, up):

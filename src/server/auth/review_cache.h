@@ -1,7 +1,7 @@
 // ReviewCache: answers to questions that cost a request, kept until they expire.
 //
-// Who asks while the same question is already on its way waits for that answer. What is kept is
-// bounded: when full, expired answers go first, then all of them.
+// A second caller with the same question waits for the request that is already in flight. The cache
+// is bounded: when it is full, expired answers are dropped first, then all of them.
 #pragma once
 
 #include <functional>

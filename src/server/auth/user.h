@@ -1,4 +1,4 @@
-// Who asks.
+// The authenticated user of a request.
 #pragma once
 
 #include <map>

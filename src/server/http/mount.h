@@ -36,7 +36,7 @@ inline const Mount* FindMount(const std::vector<Mount>& mounts, std::string_view
   return nullptr;
 }
 
-// The way back to a thread for who may outlive its loop.
+// Posts to a loop that the poster may outlive.
 class Door {
  public:
   explicit Door(net::Loop& loop) : loop_(&loop) {}

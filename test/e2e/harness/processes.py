@@ -36,7 +36,7 @@ def until(what, check, timeout=30.0, every=0.05):
             if answer:
                 return answer
             last = answer
-        except Exception as e:  # noqa: BLE001 - servers that are starting refuse in many ways
+        except Exception as e:
             last = e
         if time.monotonic() > end:
             raise AssertionError(f"after {timeout} s still not: {what} (last answer: {last!r})")

@@ -5,7 +5,7 @@ import json
 import os
 import pathlib
 
-from .processes import Process, until, free_port
+from .processes import Process, free_port, until
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 

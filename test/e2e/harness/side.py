@@ -5,8 +5,8 @@ import time
 
 from . import objects, population
 from .cluster import Cluster
-from .processes import until
 from .population import NAMESPACE, Population
+from .processes import until
 from .world import condition_of, data
 
 CLAIM = {"kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": NAMESPACE}

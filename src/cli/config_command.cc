@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/codec/yaml.h"
+#include "base/visible.h"
 #include "cli/behaviour_flags.h"
 #include "cli/plugins.h"
 #include "config/v1beta3.h"
@@ -27,12 +28,12 @@ constexpr std::string_view kUsage =
     "flags:\n";
 
 int Refuse(const std::string& file, const Error& error) {
-  fmt::print(stderr, "berth config: {}: {}\n", file, error.Message());
+  fmt::print(stderr, "berth config: {}: {}\n", file, Visible(error.Message(), "\n"));
   return 1;
 }
 
 void Warn(const std::string& file, const std::string& warning) {
-  fmt::print(stderr, "berth config: {}: warning: {}\n", file, warning);
+  fmt::print(stderr, "berth config: {}: warning: {}\n", file, Visible(warning, "\n"));
 }
 
 void Print(const config::KubeSchedulerConfiguration& config, const std::string& output) {

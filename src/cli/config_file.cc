@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/visible.h"
 #include "config/v1beta3.h"
 #include "files/read.h"
 
@@ -19,7 +20,7 @@ Result<config::KubeSchedulerConfiguration> ReadConfig(const std::string& path,
   auto loaded = config::LoadAnyVersion(*text, behaviour);
   if (!loaded) return Fail(loaded.error().In(path));
   for (const std::string& warning : loaded->Warnings()) {
-    fmt::print(stderr, "{}: {}: warning: {}\n", program, path, warning);
+    fmt::print(stderr, "{}: {}: warning: {}\n", program, path, Visible(warning, "\n"));
   }
   return std::move(loaded->config);
 }

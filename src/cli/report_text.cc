@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/visible.h"
 #include "term/terminal.h"
 
 namespace berth::cli {
@@ -122,13 +123,13 @@ std::string NotPlaced(const Report& report, const ReportTextOptions& o) {
     }
     text += fmt::format(
         "{}  {}\n    {}\n",
-        term::Toned(fmt::format("{}/{}", pod.namespace_, pod.name), term::Tone::kBold, o.colour),
-        term::Toned(pod.outcome, term::Tone::kBad, o.colour), pod.message);
+        term::Toned(Visible(pod.namespace_ + "/" + pod.name), term::Tone::kBold, o.colour),
+        term::Toned(pod.outcome, term::Tone::kBad, o.colour), Visible(pod.message));
   }
   for (const auto& [key, count] : seen) {
-    text +=
-        fmt::format("{}  {} pods\n    {}\n", term::Toned(key.first, term::Tone::kBold, o.colour),
-                    Grouped(count), key.second);
+    text += fmt::format("{}  {} pods\n    {}\n",
+                        term::Toned(Visible(key.first), term::Tone::kBold, o.colour),
+                        Grouped(count), Visible(key.second));
   }
   return text;
 }
@@ -137,9 +138,9 @@ std::string Preempted(const Report& report, const ReportTextOptions& o) {
   std::string text;
   for (const PodReport& pod : report.pods) {
     for (const std::string& victim : pod.preempted) {
-      text +=
-          fmt::format("{} made room for {}/{}\n", term::Toned(victim, term::Tone::kWarn, o.colour),
-                      pod.namespace_, pod.name);
+      text += fmt::format("{} made room for {}\n",
+                          term::Toned(Visible(victim), term::Tone::kWarn, o.colour),
+                          Visible(pod.namespace_ + "/" + pod.name));
     }
   }
   return text;
@@ -157,10 +158,10 @@ std::string Utilization(const Report& report, const ReportTextOptions& o) {
 }
 
 std::string FillText(const sim::FillReport& fill, const ReportTextOptions& o) {
-  return fmt::format("{}: {} more replicas fit, on {} nodes\n{}", fill.workload,
-                     term::Toned(Grouped(fill.replicas), term::Tone::kGood, o.colour),
-                     Grouped(fill.nodes_used),
-                     fill.stopped_by.empty() ? "" : "the next one: " + fill.stopped_by + "\n");
+  return fmt::format(
+      "{}: {} more replicas fit, on {} nodes\n{}", Visible(fill.workload),
+      term::Toned(Grouped(fill.replicas), term::Tone::kGood, o.colour), Grouped(fill.nodes_used),
+      fill.stopped_by.empty() ? "" : "the next one: " + Visible(fill.stopped_by) + "\n");
 }
 
 }  // namespace

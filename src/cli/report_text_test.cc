@@ -98,5 +98,23 @@ TEST(ReportText, TimeAndFill) {
 
 TEST(ReportText, NothingToTell) { EXPECT_EQ(ReportText({}, {}), "0 nodes, 0 pods: 0 placed\n"); }
 
+TEST(ReportText, L6NamesAndMessagesCannotTalkToTheTerminal) {
+  sim::Report report;
+  report.nodes = 1;
+  report.pods.push_back(Pod("a\x1b]0;t\a", "Placed", "n\x9b", ""));
+  report.pods[0].preempted = {"ns/v\r"};
+  report.pods.push_back(Pod("b\x1b[2J", "Unschedulable", "", "no\nforged line\x07"));
+  report.fill.emplace();
+  report.fill->workload = "w\x1b";
+  report.fill->stopped_by = "s\x1b";
+  for (const bool summary : {false, true}) {
+    ReportTextOptions options;
+    options.summary = summary;
+    const std::string text = ReportText(report, options);
+    EXPECT_EQ(text.find_first_of("\x1b\x07\x9b\r"), std::string::npos) << text;
+    EXPECT_NE(text.find("no\\nforged line\\a"), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace berth::cli

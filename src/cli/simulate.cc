@@ -13,6 +13,7 @@
 
 #include "api/codec/json.h"
 #include "api/codec/yaml_writer.h"
+#include "base/visible.h"
 #include "cli/behaviour_flags.h"
 #include "cli/config_file.h"
 #include "cli/input.h"
@@ -134,7 +135,7 @@ term::Flags MakeFlags(Options* o) {
 }
 
 int Complain(const Error& error) {
-  fmt::print(stderr, "berth simulate: {}\n", error.Message());
+  fmt::print(stderr, "berth simulate: {}\n", Visible(error.Message(), "\n"));
   return kBadInput;
 }
 
@@ -151,7 +152,7 @@ Result<void> LoadWorld(const Options& options, sim::World* world) {
 void WarnAboutInput(const sim::World& world) {
   for (const auto& [kind, count] : world.Ignored()) {
     fmt::print(stderr, "berth simulate: {} {} ignored: scheduling does not read them\n", count,
-               kind.empty() ? "objects without a kind" : kind);
+               kind.empty() ? "objects without a kind" : Visible(kind));
   }
   if (world.GetCluster().NodeCount() == 0) {
     fmt::print(stderr, "berth simulate: the input has no nodes; add `kubectl get nodes -o yaml`\n");

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -19,19 +20,35 @@ struct CloseFile {
   }
 };
 
+tl::unexpected<Error> TooLarge(const std::string& name, std::string_view how, size_t most) {
+  return Fail(
+      fmt::format("{}: {}more than {} MiB, which is the most that is read", name, how, most >> 20));
+}
+
+// Grows by a quarter: what doubles takes up to three times the memory of the input.
+void Append(std::string_view piece, std::string* out) {
+  if (out->capacity() - out->size() < piece.size()) {
+    out->reserve(out->size() + std::max(piece.size(), out->size() / 4 + (size_t{1} << 20)));
+  }
+  out->append(piece);
+}
+
 }  // namespace
 
-Result<std::string> ReadFile(const std::string& path) {
+Result<std::string> ReadFile(const std::string& path, size_t most) {
   std::unique_ptr<FILE, CloseFile> file(path == "-" ? stdin : fopen(path.c_str(), "rb"));
   if (!file) return Fail(fmt::format("{}: {}", path, std::strerror(errno)));
   std::string bytes;
   char buffer[1 << 16];
-  while (size_t n = fread(buffer, 1, sizeof buffer, file.get())) bytes.append(buffer, n);
+  while (size_t n = fread(buffer, 1, sizeof buffer, file.get())) {
+    if (n > most - bytes.size()) return TooLarge(path, "", most);
+    Append({buffer, n}, &bytes);
+  }
   if (ferror(file.get())) return Fail(fmt::format("{}: {}", path, std::strerror(errno)));
-  return MaybeGunzip(std::move(bytes), path);
+  return MaybeGunzip(std::move(bytes), path, most);
 }
 
-Result<std::string> MaybeGunzip(std::string bytes, const std::string& name) {
+Result<std::string> MaybeGunzip(std::string bytes, const std::string& name, size_t most) {
   if (bytes.size() < 2 || bytes[0] != '\x1f' || bytes[1] != '\x8b') return bytes;
   z_stream stream{};
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return Fail(name + ": cannot start inflating");
@@ -47,7 +64,9 @@ Result<std::string> MaybeGunzip(std::string bytes, const std::string& name) {
     stream.avail_out = static_cast<uInt>(chunk.size());
     const int code = inflate(&stream, Z_NO_FLUSH);
     left -= step - stream.avail_in;
-    out.append(chunk.data(), chunk.size() - stream.avail_out);
+    const std::string_view piece(chunk.data(), chunk.size() - stream.avail_out);
+    if (piece.size() > most - out.size()) return TooLarge(name, "unpacks to ", most);
+    Append(piece, &out);
     if (code == Z_STREAM_END) {
       if (left == 0) return out;
       if (inflateReset(&stream) != Z_OK) return Fail(name + ": broken gzip data");

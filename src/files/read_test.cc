@@ -60,5 +60,23 @@ TEST(ReadFile, ReadsWhatIsThere) {
   EXPECT_FALSE(ReadFile(::testing::TempDir()).has_value()) << "a folder";
 }
 
+TEST(MaybeGunzip, L6WhatUnpacksToTooMuchIsRefused) {
+  const std::string bomb = Gzip(std::string(5 << 20, 'x'));
+  EXPECT_LT(bomb.size(), size_t{10} << 10);
+  EXPECT_EQ(MaybeGunzip(bomb, "f.gz", 5 << 20).value_or("").size(), size_t{5} << 20);
+  const auto refused = MaybeGunzip(bomb, "f.gz", 4 << 20);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().Message(),
+            "f.gz: unpacks to more than 4 MiB, which is the most that is read");
+  EXPECT_FALSE(MaybeGunzip(Gzip(std::string(3 << 20, 'x')) + bomb, "f.gz", 7 << 20)) << "together";
+}
+
+TEST(ReadFile, L6AFileWithoutAnEndIsRefused) {
+  const auto refused = ReadFile("/dev/zero", 2 << 20);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().Message(),
+            "/dev/zero: more than 2 MiB, which is the most that is read");
+}
+
 }  // namespace
 }  // namespace berth::files

@@ -7,51 +7,13 @@
 #include <cmath>
 #include <variant>
 
+#include "base/visible.h"
+
 namespace berth::log {
 
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
-
-// The code point at *pos, which is advanced; invalid UTF-8 gives false and advances by one byte.
-bool NextRune(std::string_view text, size_t* pos, uint32_t* rune) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(*pos);
-  const size_t length = first < 0x80   ? 1
-                        : first < 0xc2 ? 0
-                        : first < 0xe0 ? 2
-                        : first < 0xf0 ? 3
-                                       : 4;
-  uint32_t value = length == 1 ? first : first & (0xff >> (length + 1));
-  bool valid = length != 0 && first < 0xf5 && *pos + length <= text.size();
-  for (size_t i = 1; valid && i < length; ++i) {
-    valid = (byte(*pos + i) & 0xc0) == 0x80;
-    value = value << 6 | (byte(*pos + i) & 0x3f);
-  }
-  valid = valid && (length != 3 || (value >= 0x800 && (value < 0xd800 || value > 0xdfff))) &&
-          (length != 4 || (value >= 0x10000 && value <= 0x10ffff));
-  *pos += valid ? length : 1;
-  *rune = valid ? value : first;
-  return valid;
-}
-
-// Spaces that are not U+0020, invisible marks, private and unassigned planes: what a log must not
-// hide. (Go decides by Unicode's categories; here they are merged into ranges.)
-bool Printable(uint32_t rune) {
-  if (rune < 0x20 || rune == 0x7f) return false;
-  if (rune < 0x7f) return true;
-  constexpr struct {
-    uint32_t first, last;
-  } kHidden[] = {{0x80, 0xa0},       {0xad, 0xad},       {0x600, 0x605},   {0x61c, 0x61c},
-                 {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x1680, 0x1680}, {0x180e, 0x180e},
-                 {0x2000, 0x200f},   {0x2028, 0x202f},   {0x205f, 0x206f}, {0x3000, 0x3000},
-                 {0xd800, 0xf8ff},   {0xfeff, 0xfeff},   {0xfff0, 0xfffb}, {0xfffe, 0xffff},
-                 {0x323b0, 0xe00ff}, {0xe01f0, 0x10ffff}};
-  for (const auto& range : kHidden) {
-    if (rune >= range.first && rune <= range.last) return false;
-  }
-  return true;
-}
 
 // How many characters of `text` from `pos` on need no escaping in either quoting.
 size_t PlainRun(std::string_view text, size_t pos) {
@@ -139,17 +101,13 @@ void Line::TextHead(const Head& head) {
   out_.append("] ");
 }
 
-void Line::EscapedRune(uint32_t rune) {
-  const int digits = rune < 0x80 ? 2 : rune < 0x10000 ? 4 : 8;
-  out_.append(rune < 0x80 ? "\\x" : rune < 0x10000 ? "\\u" : "\\U");
-  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
-    out_.push_back(kHex[rune >> shift & 0xf]);
-  }
+void Line::Quote(std::string_view text) {
+  out_.push_back('"');
+  Escaped(text);
+  out_.push_back('"');
 }
 
-void Line::Quote(std::string_view text) {
-  constexpr std::string_view kNamed = "\a\b\t\n\v\f\r";  // 7 to 13
-  out_.push_back('"');
+void Line::Escaped(std::string_view text) {
   for (size_t pos = 0; pos < text.size();) {
     if (const size_t run = PlainRun(text, pos); run > 0) {
       out_.append(text.substr(pos, run));
@@ -158,24 +116,19 @@ void Line::Quote(std::string_view text) {
     }
     const size_t start = pos;
     uint32_t rune = 0;
-    if (!NextRune(text, &pos, &rune)) {
-      out_.append("\\x");
-      out_.push_back(kHex[rune >> 4]);
-      out_.push_back(kHex[rune & 0xf]);
-    } else if (rune == '"' || rune == '\\') {
+    const bool valid = NextRune(text, &pos, &rune);
+    if (valid && (rune == '"' || rune == '\\')) {
       out_.push_back('\\');
       out_.push_back(static_cast<char>(rune));
-    } else if (Printable(rune)) {
+    } else if (valid && IsPrintable(rune)) {
       out_.append(text.substr(start, pos - start));
-    } else if (rune >= 7 && rune < 7 + kNamed.size()) {
-      out_.push_back('\\');
-      out_.push_back("abtnvfr"[rune - 7]);
     } else {
-      EscapedRune(rune);
+      AppendEscape(rune, valid, &out_);
     }
   }
-  out_.push_back('"');
 }
+
+void Line::Plain(std::string_view text) { AppendVisible(text, &out_, "\n\t"); }
 
 void Line::JsonQuote(std::string_view text) {
   out_.push_back('"');
@@ -194,7 +147,7 @@ void Line::JsonQuote(std::string_view text) {
       out_.push_back(static_cast<char>(rune));
     } else if (rune == '\n' || rune == '\r' || rune == '\t') {
       out_.append(rune == '\n' ? "\\n" : rune == '\r' ? "\\r" : "\\t");
-    } else if (rune < 0x20) {
+    } else if (rune < 0x20 || (rune >= 0x7f && rune < 0xa0)) {
       out_.append("\\u00");
       out_.push_back(kHex[rune >> 4]);
       out_.push_back(kHex[rune & 0xf]);
@@ -211,7 +164,7 @@ void Line::Block(std::string_view text) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
     out_.push_back('\t');
-    out_.append(text.substr(0, end));
+    AppendVisible(text.substr(0, end), &out_, "\t");
     out_.push_back('\n');
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
@@ -241,9 +194,9 @@ void Line::TextField(const Field& field) {
     out_.append(*truth ? "true" : "false");
   } else if (const auto* object = std::get_if<ObjectName>(&field.value)) {
     out_.push_back('"');
-    out_.append(object->namespace_);
+    Escaped(object->namespace_);
     if (!object->namespace_.empty()) out_.push_back('/');
-    out_.append(object->name);
+    Escaped(object->name);
     out_.push_back('"');
   } else if (const auto* raw = std::get_if<log::Raw>(&field.value)) {
     Flat(raw->json);

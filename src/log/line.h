@@ -44,6 +44,8 @@ class Line {
   // A JSON string; bytes that are no UTF-8 become U+FFFD.
   void JsonQuote(std::string_view text);
   void Raw(std::string_view text) { out_.append(text); }
+  // As it is, with its line breaks, but for control characters.
+  void Plain(std::string_view text);
 
  private:
   void Number(int64_t value);
@@ -51,7 +53,8 @@ class Line {
   void Padded(uint32_t value, int width, char pad);
   void Block(std::string_view text);
   void Flat(std::string_view text);
-  void EscapedRune(uint32_t rune);
+  // strconv.Quote without the quotes.
+  void Escaped(std::string_view text);
 
   std::string& out_;
 };

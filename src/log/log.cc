@@ -105,7 +105,7 @@ void Bare(char severity, int level, std::string_view text, const Where& where) {
     line.Raw("}");
   } else {
     line.TextHead(head);
-    line.Raw(text);
+    line.Plain(text);
   }
   Emit(buffer, severity);
 }

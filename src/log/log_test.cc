@@ -348,5 +348,25 @@ TEST_F(LogTest, AnErrorNamesWhoSpeaksAtAnyVerbosity) {
   EXPECT_EQ(Body(), "\"m\" err=\"e\" logger=\"UnhandledError\" k=\"v\"");
 }
 
+TEST_F(LogTest, L7NamesCannotForgeLines) {
+  const std::string name = "a\nE1118 00:00:00.000000 1 x.cc:1] \"forged\"\x1b[2J\xc2\x9b";
+  Info(0, "Bound", {{"pod", ObjectName{"n\r", name}}});
+  EXPECT_EQ(Body(),
+            "\"Bound\" pod=\"n\\r/a\\nE1118 00:00:00.000000 1 x.cc:1] \\\"forged\\\"\\x1b[2J"
+            "\\u009b\"");
+}
+
+TEST_F(LogTest, L7ValuesOfSeveralLinesAndBareLinesHoldNoControlCharacters) {
+  Error("first\n\tsecond\x1b[2J\r", "Failed");
+  EXPECT_EQ(Body(), "\"Failed\" err=<\n\tfirst\n\t\tsecond\\x1b[2J\\r\n >");
+  WarningLine("deprecated\x07\x1b]0;x");
+  EXPECT_THAT(Written(), EndsWith("deprecated\\a\\x1b]0;x\n"));
+  Options json;
+  json.json = true;
+  Use(json);
+  Info(0, "x", {{"k", std::string_view("\x7f\xc2\x9b")}});
+  EXPECT_THAT(Written(), EndsWith("\"k\":\"\\u007f\\u009b\"}\n"));
+}
+
 }  // namespace
 }  // namespace berth::log

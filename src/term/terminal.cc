@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/visible.h"
+
 namespace berth::term {
 
 bool UsesColour(FILE* stream) {
@@ -40,12 +42,16 @@ std::string Toned(std::string_view text, Tone tone, bool colour) {
 }
 
 std::string Table::Text(bool colour) const {
+  std::vector<std::vector<std::string>> rows = rows_;
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = Visible(cell);
+  }
   std::vector<size_t> widths(header_.size(), 0);
   const auto widen = [&](const std::vector<std::string>& cells) {
     for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
   };
   widen(header_);
-  for (const auto& row : rows_) widen(row);
+  for (const auto& row : rows) widen(row);
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string out;
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -62,7 +68,7 @@ std::string Table::Text(bool colour) const {
     return out;
   };
   std::string text = Toned(line(header_), Tone::kBold, colour) + "\n";
-  for (const auto& row : rows_) text += line(row) + "\n";
+  for (const auto& row : rows) text += line(row) + "\n";
   return text;
 }
 

@@ -16,7 +16,8 @@ enum class Tone : uint8_t { kPlain, kBold, kDim, kGood, kBad, kWarn };
 // `text` in `tone`, or as it is when `colour` is off.
 std::string Toned(std::string_view text, Tone tone, bool colour);
 
-// Rows of cells in columns as wide as their widest cell; the last column is not padded. Numbers
+// Rows of cells in columns as wide as their widest cell; the last column is not padded. What cells
+// hold comes from outside: control characters in them are shown as escapes. Numbers
 // (cells that start with a digit, in columns marked right) are aligned to the right.
 class Table {
  public:

@@ -33,6 +33,14 @@ TEST(Table, OnlyTheHeaderHasColour) {
   EXPECT_EQ(table.Text(true), "\x1b[1mA\x1b[0m\nx\n");
 }
 
+TEST(Table, L6CellsCannotTalkToTheTerminal) {
+  Table table({"NAME", "NODE"});
+  table.Row({"a\x1b[31m", "n\nforged   row"});
+  EXPECT_EQ(table.Text(false),
+            "NAME        NODE\n"
+            "a\\x1b[31m   n\\nforged   row\n");
+}
+
 TEST(Toned, IsPlainWithoutColour) {
   EXPECT_EQ(Toned("x", Tone::kBad, false), "x");
   EXPECT_EQ(Toned("x", Tone::kPlain, true), "x");

@@ -278,12 +278,11 @@ void CheckBackoffTime(element in, Comparison& c) {
 }
 
 void CheckNumFeasibleNodes(element in, Comparison& c) {
-  std::optional<int32_t> profile;
-  if (!At(in, "profilePercentage").is_null())
-    profile = static_cast<int32_t>(Int(in, "profilePercentage"));
+  // The profile's percentage counts before the configuration's.
+  const bool own = !At(in, "profilePercentage").is_null();
+  const int64_t percentage = Int(in, own ? "profilePercentage" : "globalPercentage");
   c.Same("result", int64_t{framework::NumFeasibleNodesToFind(
-                       profile, static_cast<int32_t>(Int(in, "globalPercentage")),
-                       static_cast<int32_t>(Int(in, "nodes")))});
+                       static_cast<int32_t>(percentage), static_cast<int32_t>(Int(in, "nodes")))});
 }
 
 void CheckNodeOrder(element in, Comparison& c) {

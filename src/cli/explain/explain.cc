@@ -10,6 +10,7 @@
 #include "api/admission/defaults.h"
 #include "api/codec/json.h"
 #include "api/codec/yaml_writer.h"
+#include "base/visible.h"
 #include "cli/behaviour_flags.h"
 #include "cli/config_file.h"
 #include "cli/explain/client.h"
@@ -203,7 +204,7 @@ int Explain(const std::vector<std::string>& args) {
   term::Flags flags = MakeFlags(&options);
   std::vector<std::string> rest;
   const auto complain = [](std::string_view message) {
-    fmt::print(stderr, "berth explain: {}\n", message);
+    fmt::print(stderr, "berth explain: {}\n", Visible(message, "\n"));
     return 1;
   };
   if (auto ok = flags.Parse(args, &rest); !ok) {

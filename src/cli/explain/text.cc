@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "api/codec/json.h"
+#include "base/visible.h"
 #include "framework/runtime/cycle_watch.h"
 #include "term/terminal.h"
 
@@ -296,7 +298,15 @@ class Writer {
 std::string ExplainText(const explain::DecisionView& view,
                         const explain::SuggestionList* suggestions,
                         const ExplainTextOptions& options) {
-  return Writer(view, options).Text(suggestions);
+  // Names and messages come from outside: what a terminal would obey is shown as an escape.
+  const auto shown = api::FromJson<explain::DecisionView>(VisibleJson(explain::ToText(view)));
+  if (!shown) return Visible(shown.error().Message()) + "\n";
+  ExplainTextOptions named = options;
+  named.pod = Visible(options.pod);
+  if (suggestions == nullptr) return Writer(*shown, named).Text(nullptr);
+  const auto list =
+      api::FromJson<explain::SuggestionList>(VisibleJson(explain::ToText(*suggestions)));
+  return Writer(*shown, named).Text(list ? &*list : nullptr);
 }
 
 }  // namespace berth::cli

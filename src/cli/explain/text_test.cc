@@ -22,5 +22,22 @@ TEST(ExplainText, DurationsAreOneLineInTheOrderOfTheCycle) {
       << "not timed: nothing is claimed";
 }
 
+TEST(ExplainText, L6WhatComesFromOutsideCannotTalkToTheTerminal) {
+  berth::explain::DecisionView view;
+  view.pod_node = "n\x1b[31m";
+  view.present.emplace();
+  view.present->message = "0/1 nodes\nforged \x9b";
+  berth::explain::SuggestionList suggestions;
+  suggestions.items.emplace_back();
+  suggestions.items[0].text = "label\x07 it";
+  ExplainTextOptions options;
+  options.pod = "default/w\x1b";
+  const std::string text = ExplainText(view, &suggestions, options);
+  EXPECT_EQ(text.find_first_of("\x1b\x07\x9b\r"), std::string::npos) << text;
+  EXPECT_THAT(text, HasSubstr("default/w\\x1b"));
+  EXPECT_THAT(text, HasSubstr("on n\\u001b[31m"));
+  EXPECT_THAT(text, HasSubstr("label\\u0007 it"));
+}
+
 }  // namespace
 }  // namespace berth::cli

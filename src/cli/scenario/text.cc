@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/visible.h"
 #include "cli/scenario/amounts.h"
 #include "term/terminal.h"
 
@@ -167,7 +168,7 @@ std::string OverTime(const ScenarioReport& report, const ScenarioTextOptions& o)
 std::string Warnings(const ScenarioReport& report, const ScenarioTextOptions& o) {
   std::string text;
   for (const std::string& warning : report.warnings) {
-    text += term::Toned("warning: " + warning, term::Tone::kWarn, o.colour) + "\n";
+    text += term::Toned("warning: " + Visible(warning), term::Tone::kWarn, o.colour) + "\n";
   }
   return text;
 }

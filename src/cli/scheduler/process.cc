@@ -13,6 +13,7 @@
 #include "cli/scheduler/serving.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/scheduler/version.h"
+#include "kube/client/fence.h"
 #include "kube/client/rest_client.h"
 #include "kube/election/leader_elector.h"
 #include "kube/host/cache_debugger.h"
@@ -105,6 +106,7 @@ class RunningProcess final : public Process {
     rest.qps = static_cast<float>(connection.qps);
     rest.burst = connection.burst;
     rest.observer = &serving_->Requests();
+    rest.fence = &fence_;
     auto scheduler_client = kube::MakeRestClient(*loop_, *client, *credentials, rest);
     if (!scheduler_client) return Fail(scheduler_client.error());
     client_ = std::move(*scheduler_client);
@@ -171,6 +173,7 @@ class RunningProcess final : public Process {
       return net::MakeHttpClient(*loop_, std::move(http));
     };
     host.executor = pool_.get();
+    host.fence = &fence_;
     host.observer = &serving_->Observer();
     auto made = kube::SchedulerHost::Make(*loop_, *client_, std::move(host));
     if (!made) return Fail(made.error());
@@ -188,6 +191,7 @@ class RunningProcess final : public Process {
     }
     rest.user_agent = UserAgent(options_.version, "leader-election");
     rest.timeout = net::Nanoseconds(config.renew_deadline.ns / 2);
+    rest.fence = nullptr;
     auto lease_client = kube::MakeRestClient(*loop_, client, std::move(credentials), rest);
     if (!lease_client) return Fail(lease_client.error());
     lease_client_ = std::move(*lease_client);
@@ -199,6 +203,7 @@ class RunningProcess final : public Process {
       host_->StartScheduling();
     };
     callbacks.stopped_leading = [this] { stop_.Tell(); };
+    callbacks.held_until = [this](net::Nanoseconds until) { fence_.Move(until); };
     callbacks.new_leader = [](std::string_view) {};
     callbacks.record = [this, config](std::string_view uid, std::string_view version,
                                       std::string_view message) {
@@ -293,6 +298,7 @@ class RunningProcess final : public Process {
   const std::string host_name_;
   config::KubeSchedulerConfiguration effective_;
   StopSignal stop_;  // before any thread
+  kube::Fence fence_;
   std::unique_ptr<net::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::ApiClient> lease_client_;

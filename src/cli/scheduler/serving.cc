@@ -212,7 +212,7 @@ Result<void> Serving::Start(kube::SchedulerHost& host, kube::LeaderElector* elec
                               }});
   endpoints.readyz.push_back({"sched-handler-sync", [this]() -> Result<void> {
                                 if (!host_->Synced()) return Fail("not all objects are known yet");
-                                return {};
+                                return host_->Followed();
                               }});
   endpoints.configz = [this] {
     const std::lock_guard lock(configz_mutex_);

@@ -12,6 +12,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/codec/proto.h"
+#include "base/visible.h"
 #include "kube/auth/server_url.h"
 #include "kube/client/api_errors.h"
 #include "kube/client/credentials.h"
@@ -37,8 +38,30 @@ net::HttpError TimeoutError() {
   return {net::HttpError::Kind::kTimeout, "context deadline exceeded"};
 }
 
+// "." or ".." if the path has such a segment: a name that would make it another path.
+std::string_view DotSegment(std::string_view path) {
+  while (!path.empty()) {
+    const size_t slash = std::min(path.find('/'), path.size());
+    const std::string_view segment = path.substr(0, slash);
+    if (segment == ".") return ".";
+    if (segment == "..") return "..";
+    path.remove_prefix(std::min(slash + 1, path.size()));
+  }
+  return {};
+}
+
+// In client-go's words.
+net::HttpError InvalidName(std::string_view name) {
+  return {net::HttpError::Kind::kConnect,
+          fmt::format("invalid resource name \"{0}\": [may not be '{0}']", name)};
+}
+
+net::HttpError LeaseEnded() {
+  return {net::HttpError::Kind::kConnect, "not sent: the leader's lease has ended"};
+}
+
 void LogWarnings(const std::vector<net::Header>& headers) {
-  for (const std::string& text : Warnings(headers)) log::WarningLine(text);
+  for (const std::string& text : Warnings(headers)) log::WarningLine(Visible(text));
 }
 
 class RestClient final : public ApiClient {
@@ -114,7 +137,9 @@ class RestClient final : public ApiClient {
   void Retry(const CallPtr& call, net::Nanoseconds delay);
   void OnError(const CallPtr& call, net::HttpError error);
   void OnAnswer(const CallPtr& call, net::HttpResponse response);
+  void FailSoon(const CallPtr& call, net::HttpError error);
   void FailWith(const CallPtr& call, net::HttpError error);
+  bool IsFenced(const Call& call) const;
   void Finish(const CallPtr& call, ApiResponse response);
 
   void OnWatchResponse(Id id, int status, const std::vector<net::Header>& headers);
@@ -177,6 +202,10 @@ RestClient::CallPtr RestClient::Add(ApiRequest request) {
 ApiClient::Id RestClient::Send(ApiRequest request, Callback done) {
   const CallPtr call = Add(std::move(request));
   call->done = std::move(done);
+  if (const std::string_view dots = DotSegment(call->request.path); !dots.empty()) {
+    FailSoon(call, InvalidName(dots));
+    return call->id;
+  }
   Throttle(call);
   return call->id;
 }
@@ -330,6 +359,7 @@ void RestClient::Launch(const CallPtr& call, const Credentials::Credential& cred
   call->credential = credential.version;
   call->sent = loop_.Steady();
   if (!call->first_sent) call->first_sent = call->sent;
+  if (IsFenced(*call)) return FailSoon(call, LeaseEnded());
   net::HttpRequest request = BuildRequest(*call, credential);
   if (call->sink != nullptr) {
     call->refusal = {};
@@ -340,6 +370,8 @@ void RestClient::Launch(const CallPtr& call, const Credentials::Credential& cred
   if (call->deadline.count() != 0) {
     timeout = call->deadline - loop_.Steady();
     if (timeout.count() <= 0) return Wait(call, net::Nanoseconds(0), &RestClient::Prepare);
+  } else if (call->request.method != "GET") {
+    timeout = options_.write_timeout;
   }
   call->http =
       http_->Send(std::move(request), timeout,
@@ -410,6 +442,18 @@ void RestClient::OnAnswer(const CallPtr& call, net::HttpResponse response) {
                fmt::format("for request {}, got status: {}", Url(call->request), answer.code)});
   }
   Finish(call, std::move(answer));
+}
+
+// From the loop: a callback never comes from inside a call.
+void RestClient::FailSoon(const CallPtr& call, net::HttpError error) {
+  call->timer = loop_.After(net::Nanoseconds(0), [this, id = call->id, why = std::move(error)] {
+    if (const CallPtr found = Find(id)) FailWith(found, why);
+  });
+}
+
+bool RestClient::IsFenced(const Call& call) const {
+  return options_.fence != nullptr && !call.request.event && call.request.method != "GET" &&
+         options_.fence->Passed(call.sent);
 }
 
 void RestClient::FailWith(const CallPtr& call, net::HttpError error) {
@@ -531,6 +575,8 @@ Result<std::unique_ptr<ApiClient>> MakeRestClient(net::SystemLoop& loop, const C
   http_options.tls = credentials->Tls();
   http_options.proxy_url = config.proxy_url;
   http_options.max_connections = options.max_connections;
+  // A server that takes many requests over one connection needs no more of them.
+  if (options.pipeline == 1) http_options.http1_connections = options.http1_connections;
   http_options.pipeline = options.pipeline;
   http_options.body_size = &api::EnvelopeSize;
   http_options.kept_headers = {"content-type", "content-length", "retry-after", "warning"};

@@ -6,6 +6,7 @@
 
 #include "kube/auth/kubeconfig.h"
 #include "kube/client/api_client.h"
+#include "kube/client/fence.h"
 #include "kube/client/request_observer.h"
 
 namespace berth::kube {
@@ -18,9 +19,16 @@ struct RestClientOptions {
   float qps = 50;                                  // below 0: no limit; 0: client-go's default of 5
   int burst = 100;                                 // 0: client-go's default of 10
   net::Nanoseconds timeout = net::Nanoseconds(0);  // of requests that set none
-  size_t max_connections = 2;                      // at once, besides those of watches
-  size_t pipeline = 1;                             // as in HttpClientOptions
-  RequestObserver* observer = nullptr;             // may be null; outlives the client
+  // Of one attempt of a request that writes and sets no timeout, so that requests which hang do not
+  // hold up others for ever. Longer than an API server takes before it gives up itself (60 s). 0:
+  // none.
+  net::Nanoseconds write_timeout = std::chrono::seconds(90);
+  size_t max_connections = 2;           // at once, besides those of watches
+  size_t http1_connections = 25;        // the same over HTTP/1.1; 0: max_connections
+  size_t pipeline = 1;                  // as in HttpClientOptions
+  RequestObserver* observer = nullptr;  // may be null; outlives the client
+  // Nothing but events is written beyond it. May be null; outlives the client.
+  const Fence* fence = nullptr;
 };
 
 // Rotated tokens and certificates are taken up without a restart; exec credentials are renewed when

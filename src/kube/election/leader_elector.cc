@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/visible.h"
 #include "kube/election/lease_lock.h"
 #include "log/log.h"
 
@@ -74,6 +75,7 @@ class Elector final : public LeaderElector {
   void Renew();
   void OnRenewTried(bool succeeded);
   void OnRenewDeadline();
+  void Lose(std::string_view why);
   void GiveUp(std::function<void()> done);
   void Stop();
 
@@ -87,6 +89,12 @@ class Elector final : public LeaderElector {
   void Observe(const LeaderRecord& record) {
     observed_ = record;
     observed_at_ = loop_.Steady();
+  }
+  // The attempt under way began so long ago that what it brought has expired.
+  bool IsLate() const { return loop_.Steady() - tried_at_ >= durations_.lease; }
+  void NoteHeld() {
+    renewed_at_ = tried_at_;
+    if (callbacks_.held_until) callbacks_.held_until(renewed_at_ + durations_.lease);
   }
   bool IsValid() const {
     return observed_at_ + seconds(observed_.lease_duration_seconds) > tried_at_;
@@ -114,6 +122,7 @@ class Elector final : public LeaderElector {
   net::Loop::TimerId retry_timer_ = 0;
   net::Loop::TimerId deadline_timer_ = 0;
   net::Nanoseconds tried_at_{0};    // when the attempt under way began
+  net::Nanoseconds renewed_at_{0};  // when the last one that succeeded began
   net::Nanoseconds next_renew_{0};  // when the next attempt is due if this one fails
   LeaderRecord observed_;           // by us, read or written
   net::Nanoseconds observed_at_{0};
@@ -136,6 +145,9 @@ LeaderRecord Elector::Wanted() const {
 
 void Elector::Try(Tried next) {
   tried_at_ = loop_.Steady();
+  if (state_ == State::kLeading && tried_at_ - renewed_at_ >= durations_.lease) {
+    return Lose("not renewed within the lease duration");
+  }
   LeaderRecord wanted = Wanted();
   if (!IsLeader() || !IsValid()) return TryRead(next, std::move(wanted));
   wanted.acquire_time = observed_.acquire_time;
@@ -174,8 +186,12 @@ void Elector::OnRead(Tried next, LeaderRecord wanted, const LeaseLock::Outcome& 
     read_ = record;
     Observe(record);
   }
+  if (state_ == State::kLeading && !record.holder.empty() && !IsLeader()) {
+    return Lose("held by " + Visible(record.holder));
+  }
   if (!record.holder.empty() && IsValid() && !IsLeader()) {
-    log::InfoLine(4, fmt::format("lock is held by {} and has not yet expired", record.holder));
+    log::InfoLine(
+        4, fmt::format("lock is held by {} and has not yet expired", Visible(record.holder)));
     return (this->*next)(false);
   }
   if (IsLeader()) {
@@ -209,7 +225,7 @@ void Elector::ReportLeader() {
 
 void Elector::OnAcquireTried(bool succeeded) {
   ReportLeader();
-  if (!succeeded) {
+  if (!succeeded || IsLate()) {
     log::InfoLine(4, "failed to acquire lease " + lock_.Describe());
     const double pause =
         static_cast<double>(durations_.retry_period.count()) * (1 + kJitterFactor * loop_.Random());
@@ -218,6 +234,7 @@ void Elector::OnAcquireTried(bool succeeded) {
     return;
   }
   state_ = State::kLeading;
+  NoteHeld();
   RecordEvent("became leader");
   log::InfoLine(0, "successfully acquired lease " + lock_.Describe());
   Renew();
@@ -235,7 +252,9 @@ void Elector::Renew() {
 }
 
 void Elector::OnRenewTried(bool succeeded) {
+  if (IsLate()) return Lose("not renewed within the lease duration");
   if (succeeded) {
+    NoteHeld();
     loop_.Cancel(std::exchange(deadline_timer_, 0));
     ReportLeader();
     log::InfoLine(5, "successfully renewed lease " + lock_.Describe());
@@ -249,6 +268,9 @@ void Elector::OnRenewTried(bool succeeded) {
 }
 
 void Elector::OnRenewDeadline() {
+  if (loop_.Steady() - renewed_at_ >= durations_.lease) {
+    return Lose("not renewed within the lease duration");
+  }
   StopWaiting();
   ReportLeader();
   log::InfoLine(
@@ -260,6 +282,16 @@ void Elector::OnRenewDeadline() {
     Stop();
     if (!asked_to && callbacks_.stopped_leading) callbacks_.stopped_leading();
   });
+}
+
+// The Lease is, or may be, another's by now: at once, and without touching it.
+void Elector::Lose(std::string_view why) {
+  StopWaiting();
+  ReportLeader();
+  log::InfoLine(0, fmt::format("lost lease {}: {}", lock_.Describe(), why));
+  RecordEvent("stopped leading");
+  Stop();
+  if (callbacks_.stopped_leading) callbacks_.stopped_leading();
 }
 
 // Hands the Lease over to whoever waits for it, if it is still ours.
@@ -276,7 +308,7 @@ void Elector::GiveUp(std::function<void()> done) {
   };
   lock_.Get([this, finish](const LeaseLock::Outcome& outcome) {
     if (!outcome.ok) return finish(outcome.message);
-    if (!IsLeader()) return finish("");
+    if (!IsLeader() || lock_.Record().holder != identity_) return finish("");
     LeaderRecord free = Wanted();
     free.holder.clear();
     free.lease_duration_seconds = 1;

@@ -1,9 +1,10 @@
 // LeaderElector: one scheduler at a time, by a Lease.
 //
 // Tries to acquire the Lease every retry period (with jitter), renews it while leading, and says
-// so when it is lost: when no renewal succeeded within the renew deadline, or somebody else holds
-// it. Times are compared by when this process saw the Lease change, never with other machines'
-// clocks.
+// so when it is lost: when no renewal succeeded within the renew deadline, when a read shows
+// another holder, or when the last renewal is older than the Lease's duration, as in a process that
+// was stopped and continued. Times are compared by when this process saw the Lease change, never
+// with other machines' clocks.
 #pragma once
 
 #include <functional>
@@ -18,6 +19,9 @@ namespace berth::kube {
 struct LeaderCallbacks {
   std::function<void()> started_leading;
   std::function<void()> stopped_leading;  // the Lease was lost; not after Release
+  // The Lease is ours until then, on the loop's steady clock; before started_leading, and with
+  // every renewal.
+  std::function<void(net::Nanoseconds until)> held_until;
   std::function<void(std::string_view identity)> new_leader;
   // For the event "ID became leader" / "ID stopped leading".
   std::function<void(std::string_view lease_uid, std::string_view lease_version,

@@ -48,6 +48,7 @@ class LeaderElectorTest : public ::testing::Test {
     LeaderCallbacks callbacks;
     callbacks.started_leading = [this] { told_.push_back("started"); };
     callbacks.stopped_leading = [this] { told_.push_back("stopped"); };
+    callbacks.held_until = [this](net::Nanoseconds until) { held_until_ = until; };
     callbacks.new_leader = [this](std::string_view who) {
       told_.push_back("leader " + std::string(who));
     };
@@ -100,6 +101,7 @@ class LeaderElectorTest : public ::testing::Test {
   net::FakeLoop loop_;
   FakeApiClient client_;
   std::vector<std::string> told_;
+  net::Nanoseconds held_until_{0};
   std::unique_ptr<LeaderElector> elector_;
   int version_ = 207;
 };
@@ -192,28 +194,72 @@ TEST_F(LeaderElectorTest, WithoutPermissionItKeepsTrying) {
   EXPECT_THAT(told_, IsEmpty());
 }
 
-TEST_F(LeaderElectorTest, AStolenLeaseIsLostAfterTheDeadline) {
+TEST_F(LeaderElectorTest, L1AStolenLeaseIsLostAtOnce) {
   Lead();
   loop_.Advance(seconds(2));
   Conflict();
-  for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(LastLine(), std::string("GET ") + kPath) << i;
-    Find(kOther, i);
-    EXPECT_EQ(client_.CountOpen(), 0u);
-    loop_.Advance(seconds(2));
-  }
-  Find(kOther, 4);
-  EXPECT_THAT(told_, IsEmpty());
-  loop_.Advance(seconds(2));
-  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);  // to give up what might still be ours
-  Find(kOther, 5);
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
+  Find(kOther, 1);
   EXPECT_THAT(told_,
               ElementsAre(std::string("leader ") + kOther,
-                          "event uid-1@215 " + std::string(kMe) + " stopped leading", "stopped"));
+                          "event uid-1@210 " + std::string(kMe) + " stopped leading", "stopped"));
   EXPECT_FALSE(elector_->IsLeader());
   loop_.Advance(seconds(60));
   EXPECT_EQ(client_.CountOpen(), 0u);
   EXPECT_EQ(loop_.Timers(), 0u);
+}
+
+TEST_F(LeaderElectorTest, L1AProcessThatWasStoppedBeyondItsLeaseLosesItWithoutAsking) {
+  Lead();
+  loop_.Advance(seconds(1));
+  const size_t asked = client_.Size();
+  loop_.Freeze(seconds(14));
+  loop_.Advance(seconds(0));
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("stopped leading"), "stopped"));
+  EXPECT_EQ(client_.Size(), asked);
+  EXPECT_EQ(loop_.Timers(), 0u);
+}
+
+TEST_F(LeaderElectorTest, L1AnAnswerThatComesAfterTheLeaseIsNoRenewal) {
+  Lead();
+  loop_.Advance(seconds(2));  // a renewal is on its way
+  loop_.Freeze(seconds(15));
+  Accept();
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("stopped leading"), "stopped"));
+}
+
+TEST_F(LeaderElectorTest, L1ABriefStopKeepsTheLead) {
+  Lead();
+  loop_.Advance(seconds(1));
+  loop_.Freeze(seconds(8));
+  loop_.Advance(seconds(0));
+  EXPECT_EQ(LastLine(), std::string("PUT ") + kPath);
+  Accept();
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_TRUE(elector_->IsLeader());
+}
+
+TEST_F(LeaderElectorTest, L1TheLeaseIsHeldUntilItsDurationAfterTheAttemptBegan) {
+  elector_->Start();
+  NotFound();
+  loop_.Advance(seconds(1));
+  Accept();
+  EXPECT_EQ(held_until_, seconds(15));
+  Accept();  // of the renewal that follows at once
+  EXPECT_EQ(held_until_, seconds(16));
+  loop_.Advance(seconds(2));
+  loop_.Advance(milliseconds(300));
+  Accept();
+  EXPECT_EQ(held_until_, seconds(18));
+}
+
+TEST_F(LeaderElectorTest, L1ALeaseThatAnotherHoldsIsNotReleased) {
+  Lead();
+  bool released = false;
+  elector_->Release([&] { released = true; });
+  Find(kOther, 1);
+  EXPECT_TRUE(released);
+  EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
 }
 
 TEST_F(LeaderElectorTest, ADeletedLeaseIsMadeAgain) {

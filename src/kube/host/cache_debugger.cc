@@ -168,7 +168,7 @@ void CacheDebugger::OnPage(const std::shared_ptr<Listing>& listing, std::string_
   Result<api::ListMeta> meta = Fail(response.message);
   if (response.Ok()) {
     meta = DecodeList(*FindKind(kind), response.content_type, response.body, take,
-                      [](const Error&) {});
+                      [](const ItemName&, const Error&) {});
   }
   if (!meta) {
     log::Error(meta.error().Message(), "Failed to list what the cache is compared with",

@@ -100,6 +100,12 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   bool Synced() const override { return synced_.load(); }
 
+  Result<void> Followed() const override {
+    for (const auto& reflector : reflectors_) {
+      if (!reflector->IsFollowed()) return Fail("cannot follow " + reflector->TypeName());
+    }
+    return {};
+  }
   void Do(EngineTask task) override { mailbox_.Put(std::move(task)); }
   const OtherPods& Others() const override { return others_; }
   EventRecorder& Events() override { return events_; }
@@ -225,13 +231,16 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   // False: no pod is left that could be tried now.
   bool RunCycles() {
-    const auto until = Mailbox::Clock::now() + kTurn;
+    auto now = Mailbox::Clock::now();
+    const auto until = now + kTurn;
     do {
+      if (options_.fence != nullptr && options_.fence->Passed(now.time_since_epoch())) return false;
       for (int i = 0; i < kCyclesPerLook; ++i) {
         if (engine_->AwaitedRequests() >= kMaxAwaited) return false;  // their results wake us
         if (!engine_->Step()) return false;
       }
-    } while (Mailbox::Clock::now() < until);
+      now = Mailbox::Clock::now();
+    } while (now < until);
     return true;
   }
 

@@ -24,6 +24,7 @@
 #include "config/config.h"
 #include "framework/points/executor.h"
 #include "kube/client/api_client.h"
+#include "kube/client/fence.h"
 #include "kube/extender/extender_caller.h"
 #include "kube/host/other_pods.h"
 #include "kube/write/event_recorder.h"
@@ -44,6 +45,7 @@ struct SchedulerHostOptions {
   HttpClientFactory make_http_client;
   // May be null; used on the engine's thread and outlive the host.
   framework::Executor* executor = nullptr;
+  const Fence* fence = nullptr;  // nothing is decided beyond it
   scheduler::EngineObserver* observer = nullptr;
 };
 
@@ -71,6 +73,8 @@ class SchedulerHost {
 
   // All kinds have been listed and the engine has taken them up; stays so. From any thread.
   virtual bool Synced() const = 0;
+  // Fails when some kind cannot be followed any more, and names it. From any thread.
+  virtual Result<void> Followed() const = 0;
   // Runs `task` on the engine's thread between two cycles. From any thread.
   virtual void Do(std::function<void(scheduler::Engine&)> task) = 0;
   // Pods the engine does not know of. On the engine's thread.

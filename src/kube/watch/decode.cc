@@ -1,5 +1,6 @@
 #include "kube/watch/decode.h"
 
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,7 @@
 
 #include "api/codec/json.h"
 #include "api/codec/proto.h"
+#include "api/codec/protozero.h"
 #include "kube/client/api_client.h"
 
 namespace berth::kube {
@@ -24,6 +26,29 @@ struct JsonList {
                                           .Field(1, "metadata", &JsonList::metadata)
                                           .Field(2, "items", &JsonList::items)
                                           .Build();
+    return type;
+  }
+};
+
+// The part of an object that names it.
+struct JsonNamed {
+  struct Names {
+    std::string namespace_;
+    std::string name;
+
+    static const api::TypeInfo& Type() {
+      static const api::TypeInfo type = api::Describe<Names>("ObjectMeta")
+                                            .Field(1, "name", &Names::name)
+                                            .Field(3, "namespace", &Names::namespace_)
+                                            .Build();
+      return type;
+    }
+  };
+  Names metadata;
+
+  static const api::TypeInfo& Type() {
+    static const api::TypeInfo type =
+        api::Describe<JsonNamed>("Object").Field(1, "metadata", &JsonNamed::metadata).Build();
     return type;
   }
 };
@@ -60,7 +85,7 @@ Result<api::ListMeta> DecodeProtoList(const Kind& kind, std::string_view body,
     if (auto ok = DecodeItem(row, item, &object)) {
       consume(std::move(object), item);
     } else {
-      bad(ok.error());
+      bad(NameOfProto(item), ok.error());
     }
   }
   return std::move(list->meta);
@@ -77,7 +102,7 @@ Result<api::ListMeta> DecodeJsonList(const Kind& kind, std::string_view body,
     if (object) {
       consume(std::move(*object), item.text);
     } else {
-      bad(object.error());
+      bad(NameOfJson(item.text), object.error());
     }
     item.text = {};
   }
@@ -157,6 +182,37 @@ Result<void> DecodeJsonEvent(std::string_view text, WatchEvent* event) {
 }
 
 }  // namespace
+
+// Metadata is field 1 of every kind; in it the name is field 1 and the namespace field 3.
+ItemName NameOfProto(std::string_view message) {
+  constexpr uint32_t kMetadata = 1;
+  constexpr uint32_t kName = 1;
+  constexpr uint32_t kNamespace = 3;
+  ItemName found;
+  try {
+    protozero::pbf_reader object(message.data(), message.size());
+    if (!object.next(kMetadata, protozero::pbf_wire_type::length_delimited)) return found;
+    protozero::pbf_reader meta = object.get_message();
+    while (meta.next()) {
+      const bool text = meta.wire_type() == protozero::pbf_wire_type::length_delimited;
+      if (text && meta.tag() == kName) {
+        found.name = meta.get_string();
+      } else if (text && meta.tag() == kNamespace) {
+        found.namespace_ = meta.get_string();
+      } else {
+        meta.skip();
+      }
+    }
+  } catch (const std::exception&) {  // what was found so far will do
+  }
+  return found;
+}
+
+ItemName NameOfJson(std::string_view text) {
+  auto named = api::FromJson<JsonNamed>(text);
+  if (!named) return {};
+  return {std::move(named->metadata.namespace_), std::move(named->metadata.name)};
+}
 
 bool IsProtobuf(std::string_view content_type) { return content_type.starts_with(kProtobuf); }
 

@@ -27,8 +27,15 @@ Result<api::Object> DecodeAnswer(const Kind& kind, std::string_view content_type
 // Called for every object of a list that can be decoded; `raw` is its protobuf message, or its JSON
 // when the list is JSON.
 using ItemConsumer = std::function<void(api::Object&& object, std::string_view raw)>;
+// What can be made out of an object that cannot be decoded. Parts that are not there are empty.
+struct ItemName {
+  std::string namespace_;
+  std::string name;
+};
+ItemName NameOfProto(std::string_view message);
+ItemName NameOfJson(std::string_view text);
 // Called for every one that cannot.
-using BadItemConsumer = std::function<void(const Error& error)>;
+using BadItemConsumer = std::function<void(const ItemName& item, const Error& error)>;
 
 // A protobuf list taken apart, its objects not yet decoded.
 struct ProtoList {

@@ -13,7 +13,10 @@
 #include "api/time.h"
 #include "kube/watch/backoff.h"
 #include "kube/watch/decode.h"
+#include "kube/watch/following.h"
 #include "kube/watch/initial_events.h"
+#include "kube/watch/list_requests.h"
+#include "kube/watch/listing.h"
 #include "log/log.h"
 
 namespace berth::kube {
@@ -36,27 +39,6 @@ constexpr int kFreeShortWatches = 2;
 // How long after its time a watch may end before it is given up.
 constexpr net::Nanoseconds kWatchGrace = seconds(30);
 
-// "*v1.Pod", as logs name the type.
-std::string TypeName(const Kind& kind) {
-  const std::string_view version = kind.api_version.substr(kind.api_version.find('/') + 1);
-  return fmt::format("*{}.{}", version, kind.kind);
-}
-
-void AddParameter(std::string& query, std::string_view name, std::string_view value) {
-  if (!query.empty()) query += '&';
-  query.append(name).append("=").append(value);
-}
-
-bool IsOptional(const Kind& kind) { return kind.api_version.starts_with("resource.k8s.io/"); }
-
-bool IsExpired(int code, std::string_view reason) {
-  return code == 410 || reason == "Expired" || reason == "Gone";
-}
-
-bool IsTooLargeVersion(std::string_view message) {
-  return message.find("Too large resource version") != std::string_view::npos;
-}
-
 }  // namespace
 
 class Reflector::Impl final : public WatchSink {
@@ -65,7 +47,7 @@ class Reflector::Impl final : public WatchSink {
        bool streams, KnownPods* pods)
       : kind_(kind),
         row_(RowOf(kind)),
-        type_(TypeName(kind)),
+        type_(kube::TypeName(kind)),
         loop_(loop),
         client_(client),
         sink_(sink),
@@ -90,36 +72,18 @@ class Reflector::Impl final : public WatchSink {
     log::Info(3, "Stopping reflector", {{"type", type_}});
   }
   bool Synced() const { return synced_; }
+  bool IsFollowed() const { return following_.IsFollowed(); }
+  const std::string& Type() const { return type_; }
 
   void OnStarted(std::string_view content_type) override {
     watch_started_ = true;
     content_type_ = content_type;
+    following_.Succeeded(Following::Cause::kRefused);
   }
   void OnFrame(std::string_view frame) override;
   void OnEnd(const ApiResponse& why) override;
 
  private:
-  struct RawItem {
-    std::string namespace_;
-    std::string name;
-    RawObjects::Entry entry;
-  };
-  // A list on its way, page by page.
-  struct Listing {
-    std::string version;            // asked for
-    int limit = 0;                  // 0: none
-    bool fallback = false;          // the second try, after the version was not to be had
-    bool paged = false;             // it came in several pages
-    std::string body;               // the page at hand
-    std::optional<ProtoList> page;  // taken apart
-    size_t next = 0;                // of its objects
-    bool parts = false;             // some have been handed over
-    int parts_out = 0;              // not yet taken
-    std::vector<api::Object> objects;
-    std::vector<RawItem> raw;
-    std::vector<std::string> json;  // of each object, if it is kept
-  };
-
   ApiRequest Request(std::string query) const {
     ApiRequest request;
     request.path = CollectionPath(kind_);
@@ -149,7 +113,7 @@ class Reflector::Impl final : public WatchSink {
   void Decode(std::string_view item);
   void HandOver(ListPart part);
   void EndPage(api::ListMeta meta);
-  void LogUndecodable(const Error& error) const;
+  void LogUndecodable(const ItemName& item, const Error& error) const;
   void OnListFailed(const ApiResponse& response, bool first);
   void FailList(std::string_view message);
   void ListAbsent();
@@ -168,6 +132,7 @@ class Reflector::Impl final : public WatchSink {
   void OnWatchOverdue();
   void OnWatchError(const api::Status& status);
   void OnUndecodable(std::string_view message);
+  void NoteLasting();
   void Take(WatchEvent&& event);
   void KeepRaw(const api::ObjectMeta& meta, std::string_view raw);
   // The watch is over; what follows is up to the caller.
@@ -200,6 +165,7 @@ class Reflector::Impl final : public WatchSink {
   std::shared_ptr<Listing> listing_ = std::make_shared<Listing>();  // parts on their way know it
 
   std::optional<InitialEvents> initial_;  // of a watch that begins with a list
+  Following following_;
   bool watch_started_ = false;
   std::string content_type_;
   net::Nanoseconds watch_since_{0};
@@ -247,7 +213,7 @@ void Reflector::Impl::OnPage(ApiResponse& response, bool first) {
         if (KeepsJson()) listing_->json.emplace_back(json);
         listing_->objects.push_back(std::move(object));
       },
-      [&](const Error& error) { LogUndecodable(error); });
+      [&](const ItemName& item, const Error& error) { LogUndecodable(item, error); });
   if (!meta) return FailList(meta.error().Message());
   EndPage(std::move(*meta));
 }
@@ -289,7 +255,7 @@ void Reflector::Impl::Decode(std::string_view item) {
   api::Object& object = listing_->objects.emplace_back();
   if (auto ok = DecodeItem(row_, item, &object); !ok) {
     listing_->objects.pop_back();
-    return LogUndecodable(ok.error());
+    return LogUndecodable(NameOfProto(item), ok.error());
   }
   if (pods_) pods_->Note(item);
   const api::ObjectMeta* meta = api::MetadataOf(object);
@@ -314,12 +280,19 @@ void Reflector::Impl::HandOver(ListPart part) {
 
 void Reflector::Impl::EndPage(api::ListMeta meta) {
   if (meta.continue_.empty()) return TakeList(std::move(meta));
-  listing_->paged = true;
+  if (auto more = listing_->Continue(meta.continue_); !more) {
+    return FailList(more.error().Message());
+  }
+  if (listing_->pages % kManyPages == 0) {
+    log::Info(0, "Warning: a list of very many pages",
+              {{"type", type_}, {"pages", listing_->pages}});
+  }
   SendPage(meta.continue_);
 }
 
-void Reflector::Impl::LogUndecodable(const Error& error) const {
-  log::Error(error.Message(), "Skipping a listed object that cannot be decoded", {{"type", type_}});
+void Reflector::Impl::LogUndecodable(const ItemName& item, const Error& error) const {
+  log::Error(error.Message(), "Skipping a listed object that cannot be decoded",
+             {{"type", type_}, {"object", log::ObjectName{item.namespace_, item.name}}});
 }
 
 void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
@@ -355,24 +328,26 @@ void Reflector::Impl::ListAbsent() {
 
 void Reflector::Impl::FailList(std::string_view message) {
   listing_ = std::make_shared<Listing>();
+  if (!absent_) following_.Failed(Following::Cause::kList, loop_.Steady());
   log::Error(fmt::format("failed to list {}: {}", type_, message), "Failed to watch",
              {{"type", type_}});
   ListLater();
 }
 
 void Reflector::Impl::TakeList(api::ListMeta meta) {
-  if (listing_->version == "0" && listing_->paged) paged_ = true;
+  if (listing_->version == "0" && listing_->pages > 0) paged_ = true;
   version_unavailable_ = false;
   version_ = std::move(meta.resource_version);
   const auto list = std::exchange(listing_, std::make_shared<Listing>());
   if (raw_) {
     raw_->Clear(kind_.kind);
-    for (RawItem& item : list->raw) {
+    for (Listing::RawItem& item : list->raw) {
       raw_->Put(kind_.kind, item.namespace_, item.name, std::move(item.entry));
     }
   }
   TakeListedJson(*list);
   synced_ = true;
+  following_.Succeeded(Following::Cause::kList);
   log::Info(2, "Caches populated", {{"type", type_}});
   if (list->parts) {
     sink_.Listed(kind_.kind, std::move(list->objects), ListPart::kLast, [] {});
@@ -415,6 +390,7 @@ void Reflector::Impl::TakeStreamed(std::string version) {
     objects.push_back(std::move(item.object));
   }
   synced_ = true;
+  following_.Succeeded(Following::Cause::kList);
   log::Info(2, "Caches populated", {{"type", type_}});
   sink_.Replaced(kind_.kind, std::move(objects));
 }
@@ -470,6 +446,7 @@ void Reflector::Impl::OnFrame(std::string_view frame) {
     return OnWatchError(std::get<api::Status>(event.object));
   }
   ++watch_events_;
+  NoteLasting();
   if (!initial_) return Take(std::move(event));
   if (InitialEvents::IsEnd(event)) {
     return TakeStreamed(api::MetadataOf(event.object)->resource_version);
@@ -477,12 +454,20 @@ void Reflector::Impl::OnFrame(std::string_view frame) {
   initial_->Take(std::move(event));
 }
 
-// What the event was about is not known as it is now: a list says it.
+// The object's current state is unknown; relist.
 void Reflector::Impl::OnUndecodable(std::string_view message) {
   log::Error(message, "Unable to understand watch event", {{"type", type_}});
+  following_.Failed(Following::Cause::kUndecodable, loop_.Steady());
   if (initial_) return OnStreamFailed(0, "", message, false);
   EndWatch();
   ListLater();
+}
+
+// A watch that lasts shows that the kind's events can be decoded.
+void Reflector::Impl::NoteLasting() {
+  using enum Following::Cause;
+  if (!following_.Failing(kUndecodable)) return;
+  if (loop_.Steady() - watch_since_ >= Following::kPatience) following_.Succeeded(kUndecodable);
 }
 
 void Reflector::Impl::Take(WatchEvent&& event) {
@@ -554,6 +539,8 @@ void Reflector::Impl::OnEnd(const ApiResponse& why) {
   const bool cut = why.code == 0 && (why.error.kind == net::HttpError::Kind::kBroken ||
                                      why.error.kind == net::HttpError::Kind::kUnsent ||
                                      why.error.kind == net::HttpError::Kind::kTimeout);
+  // The client gave up on a frame: watching from the same version would bring the same frame.
+  if (watch_started_ && why.code >= 300) return OnUndecodable(why.message);
   if (watch_started_ || why.Ok() || cut) return OnWatchEnded();
   OnWatchRefused(why);
 }
@@ -569,6 +556,7 @@ void Reflector::Impl::OnWatchEnded() {
     return ListLater();
   }
   log::Info(4, "Watch close", {{"type", type_}, {"totalItems", watch_events_}});
+  NoteLasting();
   short_watches_ = is_short ? short_watches_ + 1 : 0;
   if (short_watches_ > kFreeShortWatches) return WatchLater();
   Watch();
@@ -578,12 +566,14 @@ void Reflector::Impl::OnWatchRefused(const ApiResponse& why) {
   const bool refused = why.code == 0 && why.error.kind == net::HttpError::Kind::kRefused;
   if (refused || why.code == 429) {
     log::Info(4, "Watch failed - backing off", {{"type", type_}, {"err", why.message}});
+    following_.Failed(Following::Cause::kRefused, loop_.Steady());
     return WatchLater();
   }
   if (IsExpired(why.code, why.reason)) {
     log::Info(4, "Watch closed", {{"type", type_}, {"err", why.message}});
   } else {
     log::Error(why.message, "Failed to watch", {{"type", type_}});
+    following_.Failed(Following::Cause::kRefused, loop_.Steady());
   }
   ListLater();
 }
@@ -596,5 +586,7 @@ Reflector::~Reflector() { impl_->Stop(); }
 void Reflector::Start() { impl_->Start(); }
 void Reflector::Stop() { impl_->Stop(); }
 bool Reflector::Synced() const { return impl_->Synced(); }
+bool Reflector::IsFollowed() const { return impl_->IsFollowed(); }
+const std::string& Reflector::TypeName() const { return impl_->Type(); }
 
 }  // namespace berth::kube

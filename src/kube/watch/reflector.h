@@ -4,8 +4,8 @@
 // bookmarks from the list's version. A watch that ends by its timeout or a cut connection goes on
 // from the last version seen; one that is refused, or told that its version is too old (410), makes
 // a new list from the last version, after a pause of 0.8 s doubled up to 30 s, with jitter. An
-// event that cannot be decoded makes a new list too: what it would have said is in there. Never
-// gives up.
+// event that cannot be decoded, or is larger than a frame may be, makes a new list too: what it
+// would have said is in there. Never gives up.
 //
 // With `streams` (the gate WatchListClient) the list comes as the first events of the watch. A
 // server that does not do that is asked for a list.
@@ -37,6 +37,10 @@ class Reflector {
   // No more calls of the sink.
   void Stop();
   bool Synced() const;
+  // False: lists or watches have failed for a minute (following.h). From any thread.
+  bool IsFollowed() const;
+  // "*v1.Pod"
+  const std::string& TypeName() const;
 
  private:
   class Impl;

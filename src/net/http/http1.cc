@@ -167,6 +167,7 @@ class Http1 final : public Protocol, ResponseParser::Reader {
     queue_.pop_front();
     heard_ = false;
     interim_ = false;
+    interims_ = 0;
     NewParser();
   }
 
@@ -212,6 +213,10 @@ class Http1 final : public Protocol, ResponseParser::Reader {
       if (interim_ &&
           parser_->is_done()) {  // 100 Continue and the like: the answer is still to come
         interim_ = false;
+        if (++interims_ > kMaxInterims) {
+          Break(HttpError::Kind::kBroken, std::string(kTooManyInterims));
+          break;
+        }
         NewParser();
         continue;
       }
@@ -315,6 +320,7 @@ class Http1 final : public Protocol, ResponseParser::Reader {
   size_t served_ = 0;
   bool heard_ = false;    // of this exchange's response
   bool interim_ = false;  // a 1xx is being read
+  int interims_ = 0;      // read before this exchange's answer
   bool last_ = false;     // the peer closes after this
   std::optional<HttpError> broken_;
 };

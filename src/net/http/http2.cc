@@ -227,7 +227,13 @@ class Http2 final : public Protocol {
 
   void OnHeadersEnd(int32_t stream) {
     Exchange* exchange = Find(stream);
-    if (exchange == nullptr || exchange->answered || exchange->response.status < 200) return;
+    if (exchange == nullptr || exchange->answered) return;
+    if (exchange->response.status < 200) {
+      if (++exchange->interims > kMaxInterims) {
+        Give(*exchange, {HttpError::Kind::kBroken, std::string(kTooManyInterims)});
+      }
+      return;
+    }
     exchange->answered = true;
     events_.OnAnswer(*exchange);
   }

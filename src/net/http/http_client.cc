@@ -17,10 +17,22 @@ namespace {
 constexpr size_t kHttp2Guess = 100;
 // After an extra connection failed, for how long those that are there must do.
 constexpr Nanoseconds kExtraDialPause = std::chrono::seconds(1);
+// Over HTTP/1.1 requests that hang hold their connections. One that has waited this long behind
+// such requests gets another connection, as long as there are not too many.
+constexpr Nanoseconds kPatience = std::chrono::seconds(1);
+constexpr size_t kMostConnections = 250;
+// Of the body of an answer that is not 2xx: what is beyond is not read.
+constexpr size_t kMaxErrorBytes = 1 << 20;
+// Larger bodies are kept in pieces of this size until they are complete: a string that doubles as
+// it grows takes three times the memory of the body.
+constexpr size_t kPieceBytes = 16 << 20;
 
 // The connections for one kind of exchange, and those waiting for room.
 struct Lane {
   size_t max_connections = 0;
+  size_t http1_connections = 0;  // the same over HTTP/1.1; 0: no more than max_connections
+  bool http1 = false;            // as far as is known
+  bool relief_due = false;       // a timer will look for those who wait for too long
   size_t per_connection = 1;     // exchanges, as far as is known
   size_t pipeline = 1;           // over HTTP/1.1
   std::deque<uint64_t> waiting;  // those cancelled meanwhile are skipped
@@ -35,9 +47,13 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       : loop_(loop), options_(std::move(options)), route_(std::move(route)) {
     lanes_[kRequests].max_connections = std::max<size_t>(1, options_.max_connections);
     lanes_[kStreams].max_connections = SIZE_MAX;
+    lanes_[kRequests].http1_connections = options_.http1_connections;
     lanes_[kRequests].pipeline = std::max<size_t>(1, options_.pipeline);
     const bool http2 = route_.target.scheme == "https" && options_.http2;
-    for (Lane& lane : lanes_) lane.per_connection = http2 ? kHttp2Guess : lane.pipeline;
+    for (Lane& lane : lanes_) {
+      lane.per_connection = http2 ? kHttp2Guess : lane.pipeline;
+      lane.http1 = !http2;
+    }
     form_.scheme = route_.target.scheme;
     form_.authority = route_.target.authority;
     form_.kept_headers = options_.kept_headers;
@@ -75,6 +91,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       return id;
     }
     good_headers_ = exchange->request.headers;
+    exchange->queued_at = loop_.Steady();
     if (timeout.count() > 0) exchange->timer = loop_.After(timeout, [this, id] { OnTimeout(id); });
     LaneOf(*exchange).waiting.push_back(id);
     exchanges_.emplace(id, std::move(exchange));
@@ -112,7 +129,8 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       if (c < '0' || c > '9') break;
       bytes = bytes * 10 + static_cast<size_t>(c - '0');
     }
-    MakeRoom(exchange.response.body, bytes);
+    const bool failed = exchange.response.status >= 300;
+    MakeRoom(exchange.response.body, failed ? std::min(bytes, kMaxErrorBytes) : bytes);
   }
 
   void OnBody(Exchange& exchange, std::string_view bytes) override {
@@ -120,15 +138,23 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       exchange.sink->OnData(bytes);
       return;
     }
-    if (bytes.size() > options_.max_response_bytes - exchange.response.body.size()) {
+    std::string& body = exchange.response.body;
+    const bool failed = exchange.response.status >= 300;
+    const size_t most = failed ? kMaxErrorBytes : options_.max_response_bytes;
+    if (const size_t room = most - body.size() - exchange.piece_bytes; bytes.size() > room) {
+      if (failed) body += bytes.substr(0, room);  // the status says enough
       Withdraw(exchange);
       const HttpError error{HttpError::Kind::kTooLarge, "http: response body too large"};
-      OnFinished(exchange, &error, false);
+      OnFinished(exchange, failed ? nullptr : &error, false);
       return;
     }
-    std::string& body = exchange.response.body;
     if (body.empty() && body.capacity() < bytes.size() && options_.body_size != nullptr) {
       MakeRoom(body, options_.body_size(bytes));
+    }
+    if (body.size() >= kPieceBytes && body.capacity() - body.size() < bytes.size()) {
+      exchange.piece_bytes += body.size();
+      exchange.pieces.push_back(std::exchange(body, {}));
+      body.reserve(kPieceBytes);
     }
     body += bytes;
   }
@@ -154,6 +180,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       done(tl::unexpected<HttpError>(*error));
       return;
     }
+    JoinBody(exchange);
     HttpResponse response = std::move(exchange.response);
     Bury(found);
     done(std::move(response));
@@ -201,6 +228,19 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
     body.reserve(std::min({bytes, options_.max_response_bytes, kMaxReserve}));
   }
 
+  static void JoinBody(Exchange& exchange) {
+    if (exchange.pieces.empty()) return;
+    std::string whole;
+    whole.reserve(exchange.piece_bytes + exchange.response.body.size());
+    for (std::string& piece : exchange.pieces) {
+      whole += piece;
+      std::string().swap(piece);
+    }
+    whole += exchange.response.body;
+    exchange.response.body = std::move(whole);
+    exchange.pieces.clear();
+  }
+
   Lane& LaneOf(const Exchange& exchange) {
     return lanes_[exchange.sink != nullptr ? kStreams : kRequests];
   }
@@ -222,6 +262,7 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
     ++exchange.tries;
     exchange.stream = 0;
     exchange.body_sent = 0;
+    exchange.interims = 0;
     exchange.response = {};
     LaneOf(exchange).waiting.push_front(exchange.id);
     ScheduleTurn();
@@ -315,18 +356,47 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
       if (connection->Connecting()) ++connecting;
       if (!connection->Connecting() && !connection->Http2()) {
         lane.per_connection = lane.pipeline;
+        lane.http1 = true;
       }
     }
     if (alive > 0 && loop_.Steady() < lane.no_dial_before) return;
     const size_t wanted = (lane.waiting.size() + lane.per_connection - 1) / lane.per_connection;
+    const bool relieves = lane.http1 && lane.http1_connections > 0;
+    const size_t most =
+        relieves ? std::max(lane.max_connections, lane.http1_connections) : lane.max_connections;
+    for (; connecting < wanted && alive < most; ++connecting, ++alive) Open(lane);
+    if (!relieves || connecting >= wanted) return;
+    const size_t overdue = std::min(wanted, Overdue(lane));
+    for (; connecting < overdue && alive < kMostConnections; ++connecting, ++alive) Open(lane);
+    if (alive >= kMostConnections || std::exchange(lane.relief_due, true)) return;
+    loop_.After(kPatience, [self = weak_from_this(), &lane] {
+      const auto core = self.lock();
+      if (!core) return;
+      lane.relief_due = false;
+      core->Turn();
+    });
+  }
+
+  // How many of those waiting have waited for too long.
+  size_t Overdue(const Lane& lane) const {
+    const Nanoseconds since = loop_.Steady() - kPatience;
+    size_t overdue = 0;
+    for (const uint64_t id : lane.waiting) {
+      const auto found = exchanges_.find(id);
+      if (found == exchanges_.end()) continue;
+      if (found->second->queued_at > since || overdue == kMostConnections) break;
+      ++overdue;
+    }
+    return overdue;
+  }
+
+  void Open(Lane& lane) {
     RequestForm form = form_;
     form.pipeline = lane.pipeline;
-    for (; connecting < wanted && alive < lane.max_connections; ++connecting, ++alive) {
-      lane.connections.push_back(std::make_shared<Connection>(
-          loop_, route_, form,
-          ConnectionTimes{options_.ping_idle, options_.ping_timeout, options_.idle_timeout}, this));
-      lane.connections.back()->Open();
-    }
+    lane.connections.push_back(std::make_shared<Connection>(
+        loop_, route_, std::move(form),
+        ConnectionTimes{options_.ping_idle, options_.ping_timeout, options_.idle_timeout}, this));
+    lane.connections.back()->Open();
   }
 
   SystemLoop& loop_;

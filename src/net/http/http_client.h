@@ -39,7 +39,10 @@ struct HttpClientOptions {
   // http://, https:// or socks5:// proxy with optional user:password@; empty: what HTTPS_PROXY,
   // HTTP_PROXY and NO_PROXY say.
   std::string proxy_url = {};
-  size_t max_connections = 2;              // besides the one for streams
+  size_t max_connections = 2;  // besides the one for streams
+  // The same over HTTP/1.1, where a request that hangs holds a connection; 0: max_connections. When
+  // even these hang, requests that wait get up to kMostConnections after a second.
+  size_t http1_connections = 0;
   size_t max_response_bytes = 1ull << 31;  // of Send
   // Changes speed: how long a body will be, going by its first bytes, for answers whose headers do
   // not tell; 0: unknown. Null: nobody knows.

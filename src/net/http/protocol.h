@@ -19,6 +19,10 @@ class Connection;
 
 // Headers of a response, all together, may not be larger.
 inline constexpr size_t kMaxHeaderBytes = 1 << 20;
+// 1xx answers before the answer.
+inline constexpr int kMaxInterims = 100;
+inline constexpr std::string_view kTooManyInterims =
+    "net/http: too many 1xx informational responses";
 
 // A request and the response that is being put together for it.
 struct Exchange {
@@ -27,6 +31,7 @@ struct Exchange {
   HttpClient::Callback done;   // of Send
   StreamSink* sink = nullptr;  // of Stream
   Loop::TimerId timer = 0;
+  Nanoseconds queued_at{0};
   int tries = 0;
 
   Connection* connection = nullptr;  // null: waits for one
@@ -35,7 +40,10 @@ struct Exchange {
   size_t body_sent = 0;
 
   HttpResponse response;
+  std::vector<std::string> pieces;  // of a large body; response.body is the last
+  size_t piece_bytes = 0;           // in pieces
   size_t header_bytes = 0;
+  int interims = 0;       // 1xx answers so far
   bool answered = false;  // status and headers are complete
 };
 

@@ -50,6 +50,9 @@ class FakeLoop final : public Loop {
     }
     now_ = until;
   }
+  // Time passes and nothing runs, as in a process that is stopped. Overdue timers run with the next
+  // Advance.
+  void Freeze(Nanoseconds by) { now_ += by; }
   size_t Timers() const { return timers_.size(); }
 
   double random = 0.5;

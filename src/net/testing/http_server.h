@@ -349,6 +349,12 @@ class Http2Session : public std::enable_shared_from_this<Http2Session> {
     provider.read_callback = ReadBody;
     nghttp2_submit_response(session, stream, pairs.data(), pairs.size(), &provider);
   }
+  // A 1xx answer before the answer.
+  void Interim(int32_t stream, int status) {
+    const std::string code = std::to_string(status);
+    const nghttp2_nv pair = Pair(":status", code);
+    nghttp2_submit_headers(session, NGHTTP2_FLAG_NONE, stream, nullptr, &pair, 1, nullptr);
+  }
   void Push(int32_t stream, std::string_view bytes) {
     bodies_[stream].pending += bytes;
     nghttp2_session_resume_data(session, stream);

@@ -62,7 +62,8 @@ Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
 }
 
 Status DynamicResources::Refusal(std::string_view why) const {
-  if (behaviour_.devices_post_filter_silent) return Status(framework::Code::kUnschedulable, {});
+  if (behaviour_.devices_post_filter_silent)
+    return Status(framework::Code::kUnschedulable, std::vector<std::string>());
   return Status::Unschedulable(std::string(why));
 }
 

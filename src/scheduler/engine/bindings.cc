@@ -1,10 +1,14 @@
-// Engine: the binding cycle, from Permit to PostBind, as results come in.
+#include "scheduler/engine/bindings.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "api/go/go_text.h"
-#include "scheduler/engine_impl.h"
+#include "scheduler/engine/attempts.h"
+#include "scheduler/engine/extender_calls.h"
+#include "scheduler/engine/intake.h"
+#include "scheduler/engine/preemptions.h"
 
 namespace berth::scheduler {
 namespace {
@@ -35,11 +39,11 @@ WriteResult::Code CodeOf(EffectResult::Code code) {
 // --- Permit
 
 // Goes on as far as possible without waiting. The binding may be gone when this returns.
-void Engine::Impl::ProceedBinding(Binding& binding) {
+void Bindings::ProceedBinding(Binding& binding) {
   if (!binding.waits.empty()) {
     if (!binding.waiting_since) {
-      binding.waiting_since = now_;
-      if (observer_ != nullptr) observer_->PermitWaits(binding.ref);
+      binding.waiting_since = c_.now;
+      if (c_.observer != nullptr) c_.observer->PermitWaits(binding.ref);
     }
     binding.stage = Binding::Stage::kWaiting;
     api::Time first = binding.waits.front().deadline;
@@ -49,7 +53,7 @@ void Engine::Impl::ProceedBinding(Binding& binding) {
   }
   // From here on the pod cannot be found unschedulable any more, so no event needs to be kept for
   // it.
-  if (binding.pod != cluster::kNoPod) queue_->Done(binding.pod);
+  if (binding.pod != cluster::kNoPod) c_.queue->Done(binding.pod);
   PermitOver(binding, framework::Code::kSuccess);
   binding.stage = Binding::Stage::kPreBind;
   PointBegan(binding, framework::Point::kPreBind);
@@ -59,32 +63,31 @@ void Engine::Impl::ProceedBinding(Binding& binding) {
 
 // --- What the observer is told
 
-void Engine::Impl::PermitOver(Binding& binding, framework::Code code) {
-  if (!binding.waiting_since || observer_ == nullptr) return;
-  observer_->PermitWaited(code, now_.UnixNano() - binding.waiting_since->UnixNano());
+void Bindings::PermitOver(Binding& binding, framework::Code code) {
+  if (!binding.waiting_since || c_.observer == nullptr) return;
+  c_.observer->PermitWaited(code, c_.now.UnixNano() - binding.waiting_since->UnixNano());
   binding.waiting_since.reset();
 }
 
-void Engine::Impl::PointBegan(const Binding& binding, framework::Point point) {
-  if (binding.watched) observer_->BindingPointBegan(binding.ref, point);
+void Bindings::PointBegan(const Binding& binding, framework::Point point) {
+  if (binding.watched) c_.observer->BindingPointBegan(binding.ref, point);
 }
 
-void Engine::Impl::PluginEnded(const Binding& binding, framework::Point point, uint8_t plugin,
-                               framework::Code code) {
+void Bindings::PluginEnded(const Binding& binding, framework::Point point, uint8_t plugin,
+                           framework::Code code) {
   if (!binding.watched) return;
-  const framework::Profile& profile = *runtimes_[binding.profile].profile;
+  const framework::Profile& profile = *c_.runtimes[binding.profile].profile;
   if (plugin >= profile.Plugins().size()) return;
-  observer_->BindingPluginEnded(binding.ref, point, profile.At(plugin).Name(), code);
+  c_.observer->BindingPluginEnded(binding.ref, point, profile.At(plugin).Name(), code);
 }
 
-void Engine::Impl::PointEnded(const Binding& binding, framework::Point point,
-                              framework::Code code) {
-  if (binding.watched) observer_->BindingPointEnded(binding.ref, point, code);
+void Bindings::PointEnded(const Binding& binding, framework::Point point, framework::Code code) {
+  if (binding.watched) c_.observer->BindingPointEnded(binding.ref, point, code);
 }
 
 // Plugins that have nothing to do for this pod are done with it at once.
-void Engine::Impl::TellIdlePreBinds(const Binding& binding) {
-  for (const auto& served : runtimes_[binding.profile].profile->pre_bind) {
+void Bindings::TellIdlePreBinds(const Binding& binding) {
+  for (const auto& served : c_.runtimes[binding.profile].profile->pre_bind) {
     const bool works =
         std::any_of(binding.tasks.begin(), binding.tasks.end(),
                     [&](const PreBindWork& task) { return task.plugin == served.index; });
@@ -93,10 +96,10 @@ void Engine::Impl::TellIdlePreBinds(const Binding& binding) {
   }
 }
 
-bool Engine::Impl::Allow(const PodKey& key, std::string_view plugin) {
+bool Bindings::Allow(const PodKey& key, std::string_view plugin) {
   Binding* binding = FindBinding(key);
   if (binding == nullptr || binding->stage != Binding::Stage::kWaiting) return false;
-  const framework::Profile& profile = *runtimes_[binding->profile].profile;
+  const framework::Profile& profile = *c_.runtimes[binding->profile].profile;
   const size_t allowed = std::erase_if(binding->waits, [&](const Binding::Wait& wait) {
     return profile.At(wait.plugin).Name() == plugin;
   });
@@ -105,18 +108,18 @@ bool Engine::Impl::Allow(const PodKey& key, std::string_view plugin) {
   return true;
 }
 
-bool Engine::Impl::Reject(const PodKey& key, std::string_view plugin, std::string_view message) {
+bool Bindings::Reject(const PodKey& key, std::string_view plugin, std::string_view message) {
   Binding* binding = FindBinding(key);
   if (binding == nullptr || binding->stage != Binding::Stage::kWaiting) return false;
-  const queue::PluginId id = runtimes_[binding->profile].IdOf(plugin);
+  const queue::PluginId id = c_.runtimes[binding->profile].IdOf(plugin);
   BindingFailed(*binding, true, std::string(message), id);
   return true;
 }
 
 // Carrying out a verdict may call plugins, which may decide about more pods. It ends: each turn has
 // fewer pods that wait.
-void Engine::Impl::TakePermitVerdicts() {
-  if (extended_) return;  // they are taken when the cycle is over
+void Bindings::TakePermitVerdicts() {
+  if (c_.extender_calls->Waiting()) return;  // they are taken when the cycle is over
   std::vector<framework::PermitVerdict> verdicts;
   for (bool changed = !deciding_later_.empty(); changed;) {
     changed = false;
@@ -124,7 +127,7 @@ void Engine::Impl::TakePermitVerdicts() {
       verdicts.clear();
       plugin->TakeVerdicts(&verdicts);
       for (const framework::PermitVerdict& verdict : verdicts) {
-        const PodKey key = KeyOf(verdict.pod_uid);
+        const PodKey key = c_.KeyOf(verdict.pod_uid);
         changed |= verdict.allow ? Allow(key, plugin->Name())
                                  : Reject(key, plugin->Name(), verdict.message);
       }
@@ -132,17 +135,17 @@ void Engine::Impl::TakePermitVerdicts() {
   }
 }
 
-void Engine::Impl::WakeBinding(Binding& binding) {
+void Bindings::WakeBinding(Binding& binding) {
   switch (binding.stage) {
     case Binding::Stage::kWaiting: {
       const auto late =
           std::find_if(binding.waits.begin(), binding.waits.end(),
-                       [&](const Binding::Wait& wait) { return wait.deadline <= now_; });
+                       [&](const Binding::Wait& wait) { return wait.deadline <= c_.now; });
       if (late == binding.waits.end()) {
         ProceedBinding(binding);
         return;
       }
-      const std::string_view plugin = runtimes_[binding.profile].profile->At(late->plugin).Name();
+      const std::string_view plugin = c_.runtimes[binding.profile].profile->At(late->plugin).Name();
       BindingFailed(binding, true,
                     fmt::format("rejected due to timeout after waiting {} at plugin {}",
                                 api::Duration{late->timeout_ns}.Format(), plugin),
@@ -157,7 +160,7 @@ void Engine::Impl::WakeBinding(Binding& binding) {
       }
       return;
     case Binding::Stage::kConfirm:
-      EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
+      c_.outbox.EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
       return;
     case Binding::Stage::kBind:
       return;
@@ -166,11 +169,11 @@ void Engine::Impl::WakeBinding(Binding& binding) {
 
 // --- PreBind
 
-void Engine::Impl::NextPreBind(Binding& binding) {
+void Bindings::NextPreBind(Binding& binding) {
   while (binding.task < binding.tasks.size()) {
     PreBindWork& task = binding.tasks[binding.task];
     const std::vector<WriteResult> results = std::exchange(binding.results, {});
-    PreBindStep step = task.task->Next(cluster_, now_, results);
+    PreBindStep step = task.task->Next(c_.cluster, c_.now, results);
     for (const WriteResult& result : results) AnnounceWritten(result);
     if (auto* of_pod = dynamic_cast<framework::PodPreBindTask*>(task.task.get())) {
       TellOfPod(binding, *of_pod);
@@ -181,16 +184,17 @@ void Engine::Impl::NextPreBind(Binding& binding) {
         ++binding.task;
         continue;
       case PreBindStep::Kind::kWait:
-        WakeAt(binding, After(now_, kSecond));
+        WakeAt(binding, After(c_.now, kSecond));
         return;
       case PreBindStep::Kind::kFail: {
-        const std::string_view plugin = runtimes_[binding.profile].profile->At(task.plugin).Name();
+        const std::string_view plugin =
+            c_.runtimes[binding.profile].profile->At(task.plugin).Name();
         const bool rejected = framework::IsRejected(step.failure.code());
         PluginEnded(binding, framework::Point::kPreBind, task.plugin, step.failure.code());
         PointEnded(binding, framework::Point::kPreBind, step.failure.code());
-        if (observer_ != nullptr && !rejected) {
-          observer_->PluginFailed(binding.ref, framework::Point::kPreBind, plugin,
-                                  binding.node_name, step.failure.Message());
+        if (c_.observer != nullptr && !rejected) {
+          c_.observer->PluginFailed(binding.ref, framework::Point::kPreBind, plugin,
+                                    binding.node_name, step.failure.Message());
         }
         BindingFailed(binding, rejected,
                       rejected ? step.failure.Message()
@@ -210,43 +214,43 @@ void Engine::Impl::NextPreBind(Binding& binding) {
   SendBind(binding);
 }
 
-void Engine::Impl::TellOfPod(Binding& binding, framework::PodPreBindTask& task) {
+void Bindings::TellOfPod(Binding& binding, framework::PodPreBindTask& task) {
   binding.pod_status = task.TakePodStatus();
   if (const auto event = task.TakeEvent()) {
-    Record(binding.ref, std::nullopt, "Normal", event->reason, "Scheduling", event->note,
-           runtimes_[binding.profile].profile->Name());
+    c_.outbox.Record(binding.ref, std::nullopt, "Normal", event->reason, "Scheduling", event->note,
+                     c_.runtimes[binding.profile].profile->Name());
   }
 }
 
 // Pods that share a claim wait until it is allocated. The watch may have shown that while it still
 // counted as being allocated, and has nothing new to say once the answer is in.
-void Engine::Impl::AnnounceWritten(const WriteResult& result) {
+void Bindings::AnnounceWritten(const WriteResult& result) {
   if (!result.written) return;
   const auto* claim = std::get_if<api::ResourceClaim>(&*result.written);
   if (claim == nullptr || !claim->status.allocation) return;
-  Move({queue::EventResource::kResourceClaim, queue::kUpdate}, {},
-       std::make_shared<const api::ResourceClaim>(*claim));
+  c_.Move({queue::EventResource::kResourceClaim, queue::kUpdate}, {},
+          std::make_shared<const api::ResourceClaim>(*claim));
 }
 
-void Engine::Impl::SendNextWrite(Binding& binding) {
+void Bindings::SendNextWrite(Binding& binding) {
   if (binding.pod_status) {
     PatchPodStatus patch;
     patch.pod = binding.ref;
     patch.extended_resource_claim = binding.pod_status;
-    EmitAwaited(std::move(patch), {Awaited::For::kBinding, binding.key, 0, 0});
+    c_.outbox.EmitAwaited(std::move(patch), {Awaited::For::kBinding, binding.key, 0, 0});
     return;
   }
-  EmitAwaited(WriteObject{binding.writes[binding.write]},
-              {Awaited::For::kBinding, binding.key, 0, 0});
+  c_.outbox.EmitAwaited(WriteObject{binding.writes[binding.write]},
+                        {Awaited::For::kBinding, binding.key, 0, 0});
 }
 
 // The longer there is no answer, the longer the wait before the next try.
-void Engine::Impl::RetryLater(Binding& binding) {
+void Bindings::RetryLater(Binding& binding) {
   const int32_t seconds = std::min(1 << std::min(binding.retries++, 10), kMaxRetryDelaySeconds);
-  WakeAt(binding, After(now_, seconds * kSecond));
+  WakeAt(binding, After(c_.now, seconds * kSecond));
 }
 
-void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
+void Bindings::WriteDone(Binding& binding, EffectResult result) {
   const bool creates = binding.write < binding.writes.size() &&
                        binding.writes[binding.write].verb == framework::ApiWrite::Verb::kCreate;
   // One created twice would be two: the next attempt finds what is left of this one.
@@ -272,18 +276,18 @@ void Engine::Impl::WriteDone(Binding& binding, EffectResult result) {
 
 // --- Bind
 
-void Engine::Impl::SendBind(Binding& binding) {
+void Bindings::SendBind(Binding& binding) {
   binding.stage = Binding::Stage::kBind;
   PointEnded(binding, framework::Point::kPreBind, framework::Code::kSuccess);
   PointBegan(binding, framework::Point::kBind);
   BindNow(binding);
 }
 
-void Engine::Impl::BindNow(Binding& binding) {
+void Bindings::BindNow(Binding& binding) {
   if (SendExtenderBind(binding)) return;
   const cluster::Pod& pod = *binding.snapshot;
-  const framework::CycleContext context{cluster_, pod, *pod.shape};
-  for (const auto& [plugin, index] : runtimes_[binding.profile].profile->bind) {
+  const framework::CycleContext context{c_.cluster, pod, *pod.shape};
+  for (const auto& [plugin, index] : c_.runtimes[binding.profile].profile->bind) {
     const framework::Status status = plugin->Bind(context, binding.node);
     if (status.IsSkip()) continue;
     if (!status.Ok()) {
@@ -293,15 +297,15 @@ void Engine::Impl::BindNow(Binding& binding) {
       return;
     }
     binding.binder = index;
-    if (wants_->binds) observer_->BindBegan(binding.ref, binding.node_name);
-    EmitAwaited(BindPod{binding.ref, binding.node_name},
-                {Awaited::For::kBinding, binding.key, 0, 0});
+    if (c_.wants->binds) c_.observer->BindBegan(binding.ref, binding.node_name);
+    c_.outbox.EmitAwaited(BindPod{binding.ref, binding.node_name},
+                          {Awaited::For::kBinding, binding.key, 0, 0});
     return;
   }
   BindingFailed(binding, false, "no bind plugin took the pod", 0);
 }
 
-void Engine::Impl::BindingResult(Binding& binding, EffectResult result) {
+void Bindings::BindingResult(Binding& binding, EffectResult result) {
   switch (binding.stage) {
     case Binding::Stage::kPreBind:
       WriteDone(binding, std::move(result));
@@ -317,7 +321,7 @@ void Engine::Impl::BindingResult(Binding& binding, EffectResult result) {
   }
 }
 
-void Engine::Impl::BindDone(Binding& binding, const EffectResult& result) {
+void Bindings::BindDone(Binding& binding, const EffectResult& result) {
   if (result.code == EffectResult::Code::kOk) {
     Bound(binding);
     return;
@@ -326,23 +330,23 @@ void Engine::Impl::BindDone(Binding& binding, const EffectResult& result) {
     ExtenderBindFailed(binding, result);
     return;
   }
-  const std::string_view plugin = runtimes_[binding.profile].profile->At(binding.binder).Name();
+  const std::string_view plugin = c_.runtimes[binding.profile].profile->At(binding.binder).Name();
   binding.bind_error = fmt::format("running Bind plugin \"{}\": {}", plugin, result.message);
   const bool unclear = result.code == EffectResult::Code::kUnknown;
   const bool known = binding.pod != cluster::kNoPod;
-  const bool was_unclear = known && RecordOf(binding.pod).unclear_binding;
+  const bool was_unclear = known && c_.pods.Of(binding.pod).unclear_binding;
   if (!unclear && !(result.code == EffectResult::Code::kConflict && was_unclear)) {
     BindingFailed(binding, false, binding.bind_error, binding.binder);
     return;
   }
   // It may have been bound, now or by an earlier attempt. If its room were given to another pod
   // now, the node could end up with both.
-  if (known) RecordOf(binding.pod).unclear_binding = true;
+  if (known) c_.pods.Of(binding.pod).unclear_binding = true;
   binding.stage = Binding::Stage::kConfirm;
-  EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
+  c_.outbox.EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
 }
 
-void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
+void Bindings::ReadDone(Binding& binding, const EffectResult& result) {
   if (result.code == EffectResult::Code::kNotFound) {
     BindingFailed(binding, false, binding.bind_error, binding.binder);
     return;
@@ -358,75 +362,76 @@ void Engine::Impl::ReadDone(Binding& binding, const EffectResult& result) {
   }
   const PodKey key = binding.key;
   // Somebody else's. Unless the watch has shown its end since: what was read is older then.
-  const bool ended = binding.pod == cluster::kNoPod || RecordOf(binding.pod).deleted;
-  if (pod.metadata.uid == binding.ref.uid && !pod.spec.node_name.empty() && !ended) Upsert(pod);
+  const bool ended = binding.pod == cluster::kNoPod || c_.pods.Of(binding.pod).deleted;
+  if (pod.metadata.uid == binding.ref.uid && !pod.spec.node_name.empty() && !ended)
+    c_.intake->Upsert(pod);
   if (Binding* still = FindBinding(key)) {
     BindingFailed(*still, false, still->bind_error, still->binder);
   }
 }
 
 // The API server has the binding; the watch will show it.
-void Engine::Impl::Bound(Binding& binding) {
-  const framework::Profile& profile = *runtimes_[binding.profile].profile;
+void Bindings::Bound(Binding& binding) {
+  const framework::Profile& profile = *c_.runtimes[binding.profile].profile;
   if (!binding.extender_binds) {
     PluginEnded(binding, framework::Point::kBind, binding.binder, framework::Code::kSuccess);
     PointEnded(binding, framework::Point::kBind, framework::Code::kSuccess);
   }
-  Record(binding.ref, std::nullopt, "Normal", "Scheduled", "Binding",
-         fmt::format("Successfully assigned {}/{} to {}", binding.ref.namespace_, binding.ref.name,
-                     binding.node_name),
-         profile.Name());
-  const api::Time first = binding.info.initial_attempt.value_or(now_);
-  log_.rates().Bound(now_.UnixNano() - first.UnixNano(), now_.UnixNano());
+  c_.outbox.Record(binding.ref, std::nullopt, "Normal", "Scheduled", "Binding",
+                   fmt::format("Successfully assigned {}/{} to {}", binding.ref.namespace_,
+                               binding.ref.name, binding.node_name),
+                   profile.Name());
+  const api::Time first = binding.info.initial_attempt.value_or(c_.now);
+  c_.log.rates().Bound(c_.now.UnixNano() - first.UnixNano(), c_.now.UnixNano());
   PointBegan(binding, framework::Point::kPostBind);
   for (const auto& [plugin, index] : profile.post_bind) {
-    plugin->PostBind(cluster_, *binding.snapshot, binding.node);
+    plugin->PostBind(c_.cluster, *binding.snapshot, binding.node);
     PluginEnded(binding, framework::Point::kPostBind, index, framework::Code::kSuccess);
   }
   PointEnded(binding, framework::Point::kPostBind, framework::Code::kSuccess);
   if (binding.watched) LogBindingTimes(binding.ref, binding.record);
-  if (observer_ != nullptr) {
-    observer_->Bound(binding.ref, binding.node_name, binding.info, now_, binding.watched);
+  if (c_.observer != nullptr) {
+    c_.observer->Bound(binding.ref, binding.node_name, binding.info, c_.now, binding.watched);
   }
   const PodId id = binding.pod;
   const PodSnapshot snapshot = binding.snapshot;
   const PodKey key = binding.key;
   bindings_.erase(key);
   if (id == cluster::kNoPod) return;
-  if (RecordOf(id).deleted) {
-    ForgetPod(id);
-    Move({queue::EventResource::kAssignedPod, queue::kDelete}, snapshot, {});
-  } else if (options_.assumed_ttl_ns > 0 && !RecordOf(id).assigned) {
-    expiry_.emplace(After(now_, options_.assumed_ttl_ns), key);
+  if (c_.pods.Of(id).deleted) {
+    c_.intake->ForgetPod(id);
+    c_.Move({queue::EventResource::kAssignedPod, queue::kDelete}, snapshot, {});
+  } else if (c_.options.assumed_ttl_ns > 0 && !c_.pods.Of(id).assigned) {
+    expiry_.emplace(After(c_.now, c_.options.assumed_ttl_ns), key);
   }
 }
 
 // The watch never showed a binding that was reported as done.
-void Engine::Impl::ExpireAssumed(const PodKey& key) {
-  const PodId id = cluster_.FindPod(key);
-  if (id == cluster::kNoPod || !cluster_.GetPod(id).assumed || FindBinding(key) != nullptr) return;
-  const PodSnapshot old = cluster_.Snapshot(id);
-  cluster_.Forget(id);
-  if (const auto newer = std::move(RecordOf(id).newer)) TakeUp(id, *newer);
-  queue_->Add(id, RecordOf(id).profile, now_);
-  Move({queue::EventResource::kAssignedPod, queue::kDelete}, old, {});
+void Bindings::ExpireAssumed(const PodKey& key) {
+  const PodId id = c_.cluster.FindPod(key);
+  if (id == cluster::kNoPod || !c_.cluster.GetPod(id).assumed || FindBinding(key) != nullptr)
+    return;
+  const PodSnapshot old = c_.cluster.Snapshot(id);
+  c_.cluster.Forget(id);
+  if (const auto newer = std::move(c_.pods.Of(id).newer)) c_.intake->TakeUp(id, *newer);
+  c_.queue->Add(id, c_.pods.Of(id).profile, c_.now);
+  c_.Move({queue::EventResource::kAssignedPod, queue::kDelete}, old, {});
 }
 
 // --- Failure
 
 // `message`: as the pod's event has it.
-void Engine::Impl::TellBindFailed(const Binding& failed, std::string_view message) {
-  const framework::Profile& profile = *runtimes_[failed.profile].profile;
-  if (observer_ == nullptr || failed.binder >= profile.Plugins().size()) return;
+void Bindings::TellBindFailed(const Binding& failed, std::string_view message) {
+  const framework::Profile& profile = *c_.runtimes[failed.profile].profile;
+  if (c_.observer == nullptr || failed.binder >= profile.Plugins().size()) return;
   const std::string_view plugin = profile.At(failed.binder).Name();
   const std::string prefix = fmt::format("running Bind plugin \"{}\": ", plugin);
   if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
-  observer_->PluginFailed(failed.ref, framework::Point::kBind, plugin, failed.node_name, message);
+  c_.observer->PluginFailed(failed.ref, framework::Point::kBind, plugin, failed.node_name, message);
 }
 
 // Gives everything back, in reverse, and queues the pod again. `binding` is gone afterwards.
-void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string message,
-                                 uint8_t plugin) {
+void Bindings::BindingFailed(Binding& binding, bool rejected, std::string message, uint8_t plugin) {
   const auto it = bindings_.find(binding.key);
   const std::unique_ptr<Binding> failed = std::move(it->second);
   bindings_.erase(it);
@@ -440,15 +445,15 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
   }
 
   const cluster::Pod& as_assumed = *failed->snapshot;
-  const framework::CycleContext context{cluster_, as_assumed, *as_assumed.shape};
+  const framework::CycleContext context{c_.cluster, as_assumed, *as_assumed.shape};
   // Also tasks that are done, or have not begun: an earlier attempt may have left something.
   for (const PreBindWork& task : failed->tasks) {
-    for (framework::ApiWrite& write : task.task->Undo(cluster_)) {
-      Emit(WriteObject{std::move(write)});
+    for (framework::ApiWrite& write : task.task->Undo(c_.cluster)) {
+      c_.outbox.Emit(WriteObject{std::move(write)});
     }
   }
   PointBegan(*failed, framework::Point::kUnreserve);
-  RunUnreserve(*runtimes_[failed->profile].profile, context, failed->node, [&](uint8_t done) {
+  RunUnreserve(*c_.runtimes[failed->profile].profile, context, failed->node, [&](uint8_t done) {
     PluginEnded(*failed, framework::Point::kUnreserve, done, framework::Code::kSuccess);
   });
   PointEnded(*failed, framework::Point::kUnreserve, framework::Code::kSuccess);
@@ -456,9 +461,9 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
 
   const PodId id = failed->pod;
   if (id == cluster::kNoPod) return;
-  const bool assumed = cluster_.GetPod(id).assumed;
-  if (assumed && options_.planted_bug != PlantedBug::kMissedForget) {
-    cluster_.Forget(id);
+  const bool assumed = c_.cluster.GetPod(id).assumed;
+  if (assumed && c_.options.planted_bug != PlantedBug::kMissedForget) {
+    c_.cluster.Forget(id);
   }
   Failure failure;
   failure.rejected = rejected;
@@ -472,11 +477,99 @@ void Engine::Impl::BindingFailed(Binding& binding, bool rejected, std::string me
   const queue::Event gone{
       {queue::EventResource::kAssignedPod, queue::kDelete}, failed->snapshot, {}};
   // What the pod held is free. A rejected pod is not helped by its own leaving.
-  if (assumed && !rejected) queue_->Move(gone, now_);
-  Fail(id, failure);
+  if (assumed && !rejected) c_.queue->Move(gone, c_.now);
+  c_.attempts->Fail(id, failure);
   if (assumed && rejected) {
-    queue_->MoveIf(gone, now_, [id](const queue::QueuedPod& pod) { return pod.pod != id; });
+    c_.queue->MoveIf(gone, c_.now, [id](const queue::QueuedPod& pod) { return pod.pod != id; });
   }
+}
+
+// True: an extender binds the pod, in place of the Bind plugins.
+bool Bindings::SendExtenderBind(Binding& binding) {
+  const ExtenderMask mask = binding.extenders & c_.extenders.With(CallExtender::Verb::kBind);
+  const int next = mask == 0 ? -1 : NextExtender(mask, binding.next_extender);
+  if (next < 0) return false;
+  binding.next_extender = static_cast<size_t>(next) + 1;
+  binding.extender_binds = true;
+  binding.binder = queue::kNoPlugin;
+  if (c_.wants->binds) c_.observer->BindBegan(binding.ref, binding.node_name);
+  CallExtender call;
+  call.extender = static_cast<size_t>(next);
+  call.verb = CallExtender::Verb::kBind;
+  call.pod = binding.ref;
+  call.nodes = {binding.node_name};
+  c_.outbox.EmitAwaited(std::move(call), {Awaited::For::kBinding, binding.key, 0, 0});
+  return true;
+}
+
+void Bindings::ExtenderBindFailed(Binding& binding, const EffectResult& result) {
+  binding.extender_binds = false;
+  const bool unclear = result.code == EffectResult::Code::kUnknown;
+  if (unclear && binding.pod != cluster::kNoPod) c_.pods.Of(binding.pod).unclear_binding = true;
+  if (c_.extenders.At(binding.next_extender - 1).ignorable) {
+    BindNow(binding);
+    return;
+  }
+  binding.bind_error = result.message;
+  if (!unclear) {
+    BindingFailed(binding, false, binding.bind_error, binding.binder);
+    return;
+  }
+  binding.stage = Binding::Stage::kConfirm;
+  c_.outbox.EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
+}
+
+void Bindings::WakeAt(Binding& binding, const api::Time& when) {
+  binding.wake = when;
+  timers_.emplace(when, binding.key);
+}
+
+Binding* Bindings::FindBinding(const PodKey& key) {
+  const auto it = bindings_.find(key);
+  return it == bindings_.end() ? nullptr : it->second.get();
+}
+
+void Bindings::LogBindingTimes(const PodRef& pod, uint64_t record) {
+  if (c_.observer == nullptr) return;
+  if (const PointTimes* times = c_.observer->BindingTimes(pod)) c_.log.Timed(record, *times);
+}
+
+const Binding* Bindings::FindBinding(const PodKey& key) const {
+  const auto it = bindings_.find(key);
+  return it == bindings_.end() ? nullptr : it->second.get();
+}
+
+Binding& Bindings::Add(std::unique_ptr<Binding> binding) {
+  Binding& added = *binding;
+  bindings_[added.key] = std::move(binding);
+  return added;
+}
+
+// --- Time
+
+void Bindings::Advance() {
+  while (!timers_.empty() && timers_.begin()->first <= c_.now) {
+    const PodKey key = timers_.begin()->second;
+    timers_.erase(timers_.begin());
+    Binding* binding = FindBinding(key);
+    if (binding == nullptr || !binding->wake || *binding->wake > c_.now) continue;
+    binding->wake.reset();
+    WakeBinding(*binding);
+  }
+  while (!expiry_.empty() && expiry_.begin()->first <= c_.now) {
+    const PodKey key = expiry_.begin()->second;
+    expiry_.erase(expiry_.begin());
+    ExpireAssumed(key);
+  }
+}
+
+std::optional<api::Time> Bindings::NextWake() const {
+  std::optional<api::Time> next;
+  for (const auto* timers : {&timers_, &expiry_}) {
+    if (timers->empty()) continue;
+    if (!next || timers->begin()->first < *next) next = timers->begin()->first;
+  }
+  return next;
 }
 
 }  // namespace berth::scheduler

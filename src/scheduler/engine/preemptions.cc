@@ -1,32 +1,33 @@
-// Engine: carrying out a preemption. Nominations of less important pods for the node are cleared,
-// then the victims go, the last one only after the preemptor may be queued again: so at least one
-// deletion is still to be seen that will move it. Without async preemption the victims go first,
-// all at once, and nothing else is scheduled meanwhile.
+#include "scheduler/engine/preemptions.h"
+
 #include <fmt/format.h>
 
-#include "scheduler/engine_impl.h"
+#include "scheduler/engine/attempts.h"
+#include "scheduler/engine/bindings.h"
+#include "scheduler/engine/extender_calls.h"
+#include "scheduler/engine/intake.h"
 
 namespace berth::scheduler {
 
-bool Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& result,
-                                   const Failure& failure) {
-  const cluster::Pod& preemptor = cluster_.GetPod(id);
+bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& result,
+                                  const Failure& failure) {
+  const cluster::Pod& preemptor = c_.cluster.GetPod(id);
   const uint64_t key = next_preemption_++;
   Preemption& preemption = preemptions_[key];
   preemption.pod = preemptor.key();
-  preemption.preemptor = RefOf(preemptor);
+  preemption.preemptor = c_.RefOf(preemptor);
   preemption.node = result.nominated_node;
-  preemption.scheduler_name = runtimes_[RecordOf(id).profile].profile->Name();
+  preemption.scheduler_name = c_.runtimes[c_.pods.Of(id).profile].profile->Name();
   for (const PodId victim : result.victims) {
-    const cluster::Pod& pod = cluster_.GetPod(victim);
-    preemption.victims.push_back({pod.key(), RefOf(pod), RecordOf(victim).generation,
-                                  RecordOf(victim).condition_types, pod.preempted});
+    const cluster::Pod& pod = c_.cluster.GetPod(victim);
+    preemption.victims.push_back({pod.key(), c_.RefOf(pod), c_.pods.Of(victim).generation,
+                                  c_.pods.Of(victim).condition_types, pod.preempted});
   }
-  log_.rates().Preempted(preemption.victims.size());
-  if (observer_ != nullptr) {
-    observer_->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
+  c_.log.rates().Preempted(preemption.victims.size());
+  if (c_.observer != nullptr) {
+    c_.observer->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
   }
-  if (!options_.behaviour.async_preemption) {
+  if (!c_.options.behaviour.async_preemption) {
     preemption.afterwards = failure;
     preemption.stage = Preemption::Stage::kAllButLast;
     preemption.outstanding = preemption.victims.size();
@@ -36,34 +37,34 @@ bool Engine::Impl::StartPreemption(PodId id, const framework::PostFilterResult& 
     if (victims == 0) ProceedWaited(key);
     return true;
   }
-  if (observer_ != nullptr) {
-    observer_->PreemptionBegan(preemption.preemptor, preemption.victims.size(), preemption.node);
+  if (c_.observer != nullptr) {
+    c_.observer->PreemptionBegan(preemption.preemptor, preemption.victims.size(), preemption.node);
   }
-  cluster_.MutablePod(id).preempting = !preemption.victims.empty();
+  c_.cluster.MutablePod(id).preempting = !preemption.victims.empty();
   ClearNominations(key, id);
   if (preemption.outstanding == 0) ProceedPreemption(key);
   return false;
 }
 
-void Engine::Impl::ClearNominations(uint64_t id, PodId preemptor_id) {
+void Preemptions::ClearNominations(uint64_t id, PodId preemptor_id) {
   Preemption& preemption = preemptions_[id];
-  const cluster::Pod& preemptor = cluster_.GetPod(preemptor_id);
-  const auto* nominated = cluster_.Nominated().On(cluster_.Strings().Intern(preemption.node));
+  const cluster::Pod& preemptor = c_.cluster.GetPod(preemptor_id);
+  const auto* nominated = c_.cluster.Nominated().On(c_.cluster.Strings().Intern(preemption.node));
   if (nominated != nullptr) {
     for (const PodId other : *nominated) {
-      const cluster::Pod& pod = cluster_.GetPod(other);
+      const cluster::Pod& pod = c_.cluster.GetPod(other);
       if (pod.shape->priority >= preemptor.shape->priority) continue;
       if (pod.nominated_node_name.empty()) continue;
       ++preemption.outstanding;
-      EmitAwaited(PatchPodStatus{RefOf(pod), std::nullopt, std::string()},
-                  {Awaited::For::kNomination, {}, id, 0});
+      c_.outbox.EmitAwaited(PatchPodStatus{c_.RefOf(pod), std::nullopt, std::string()},
+                            {Awaited::For::kNomination, {}, id, 0});
     }
   }
 }
 
-void Engine::Impl::ProceedWaited(uint64_t id) {
+void Preemptions::ProceedWaited(uint64_t id) {
   Preemption& preemption = preemptions_[id];
-  const PodId preemptor = cluster_.FindPod(preemption.pod);  // it may be gone by now
+  const PodId preemptor = c_.cluster.FindPod(preemption.pod);  // it may be gone by now
   if (preemption.stage == Preemption::Stage::kAllButLast && !preemption.failed &&
       preemptor != cluster::kNoPod) {
     preemption.stage = Preemption::Stage::kClearNominations;
@@ -79,11 +80,11 @@ void Engine::Impl::ProceedWaited(uint64_t id) {
     failure.nomination = framework::PostFilterResult::Nomination::kClear;
     failure.nominated_node.clear();
   }
-  Fail(preemptor, failure);
+  c_.attempts->Fail(preemptor, failure);
 }
 
 // The stage is over: begins the next.
-void Engine::Impl::ProceedPreemption(uint64_t id) {
+void Preemptions::ProceedPreemption(uint64_t id) {
   Preemption& preemption = preemptions_[id];
   if (preemption.afterwards) {
     ProceedWaited(id);
@@ -105,19 +106,19 @@ void Engine::Impl::ProceedPreemption(uint64_t id) {
   if (preemption.stage == Preemption::Stage::kAllButLast) {
     preemption.stage = Preemption::Stage::kLast;
     preemption.outstanding = 1;
-    const PodId preemptor = cluster_.FindPod(preemption.pod);
-    if (preemptor != cluster::kNoPod) cluster_.MutablePod(preemptor).preempting = false;
+    const PodId preemptor = c_.cluster.FindPod(preemption.pod);
+    if (preemptor != cluster::kNoPod) c_.cluster.MutablePod(preemptor).preempting = false;
     Evict(id, last);
     return;
   }
   FinishPreemption(id);
 }
 
-void Engine::Impl::Evict(uint64_t id, size_t victim) {
+void Preemptions::Evict(uint64_t id, size_t victim) {
   const Preemption& preemption = preemptions_[id];
   const Preemption::Victim& evicted = preemption.victims[victim];
   // A victim that still waits for permission has not been bound: it only loses its turn.
-  if (Reject(evicted.key, "DefaultPreemption", "preempted")) {
+  if (c_.bindings->Reject(evicted.key, "DefaultPreemption", "preempted")) {
     VictimDone(id, victim, true);
     return;
   }
@@ -131,19 +132,19 @@ void Engine::Impl::Evict(uint64_t id, size_t victim) {
   condition.reason = "PreemptionByScheduler";
   condition.message =
       preemption.scheduler_name + ": preempting to accommodate a higher priority pod";
-  condition.observed_generation = options_.behaviour.observed_generation ? evicted.generation : 0;
-  condition.last_transition_time = now_;
-  EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt,
-                             condition_types_[evicted.condition_types]},
-              {Awaited::For::kVictimCondition, {}, id, victim});
+  condition.observed_generation = c_.options.behaviour.observed_generation ? evicted.generation : 0;
+  condition.last_transition_time = c_.now;
+  c_.outbox.EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt,
+                                       c_.pods.condition_types[evicted.condition_types]},
+                        {Awaited::For::kVictimCondition, {}, id, victim});
 }
 
-void Engine::Impl::DeleteVictim(uint64_t id, size_t victim) {
-  EmitAwaited(scheduler::DeletePod{preemptions_[id].victims[victim].ref},
-              {Awaited::For::kVictimDeletion, {}, id, victim});
+void Preemptions::DeleteVictim(uint64_t id, size_t victim) {
+  c_.outbox.EmitAwaited(scheduler::DeletePod{preemptions_[id].victims[victim].ref},
+                        {Awaited::For::kVictimDeletion, {}, id, victim});
 }
 
-void Engine::Impl::PreemptionResult(const Awaited& awaited, const EffectResult& result) {
+void Preemptions::PreemptionResult(const Awaited& awaited, const EffectResult& result) {
   const auto it = preemptions_.find(awaited.preemption);
   if (it == preemptions_.end()) return;
   const bool ok = result.code == EffectResult::Code::kOk;
@@ -168,32 +169,32 @@ void Engine::Impl::PreemptionResult(const Awaited& awaited, const EffectResult& 
 }
 
 // The victim is on its way (`ok`), or could not be asked to go.
-void Engine::Impl::VictimDone(uint64_t id, size_t victim, bool ok) {
+void Preemptions::VictimDone(uint64_t id, size_t victim, bool ok) {
   Preemption& preemption = preemptions_[id];
-  if (ok && observer_ != nullptr) {
-    observer_->VictimPreempted(preemption.preemptor, preemption.victims[victim].ref,
-                               preemption.node);
+  if (ok && c_.observer != nullptr) {
+    c_.observer->VictimPreempted(preemption.preemptor, preemption.victims[victim].ref,
+                                 preemption.node);
   }
   if (ok) {
-    Record(preemption.victims[victim].ref, preemption.preemptor, "Normal", "Preempted",
-           "Preempting",
-           fmt::format("Preempted by pod {} on node {}", preemption.preemptor.uid, preemption.node),
-           preemption.scheduler_name);
+    c_.outbox.Record(
+        preemption.victims[victim].ref, preemption.preemptor, "Normal", "Preempted", "Preempting",
+        fmt::format("Preempted by pod {} on node {}", preemption.preemptor.uid, preemption.node),
+        preemption.scheduler_name);
   }
   if (--preemption.outstanding == 0) ProceedPreemption(id);
 }
 
-void Engine::Impl::FinishPreemption(uint64_t id) {
+void Preemptions::FinishPreemption(uint64_t id) {
   const Preemption finished = std::move(preemptions_[id]);
   preemptions_.erase(id);
-  if (observer_ != nullptr) {
-    observer_->PreemptionEnded(finished.preemptor, finished.node, !finished.failed);
+  if (c_.observer != nullptr) {
+    c_.observer->PreemptionEnded(finished.preemptor, finished.node, !finished.failed);
   }
-  const PodId preemptor = cluster_.FindPod(finished.pod);
+  const PodId preemptor = c_.cluster.FindPod(finished.pod);
   if (preemptor == cluster::kNoPod) return;
-  cluster_.MutablePod(preemptor).preempting = false;
+  c_.cluster.MutablePod(preemptor).preempting = false;
   // Something did not work, so no event may come: the pod looks for itself.
-  if (finished.failed) queue_->Activate(preemptor, now_);
+  if (finished.failed) c_.queue->Activate(preemptor, c_.now);
 }
 
 }  // namespace berth::scheduler

@@ -1,8 +1,13 @@
-// Engine: what happens to the cluster and the queue when an object changes.
+#include "scheduler/engine/intake.h"
+
 #include <algorithm>
 
+#include "cluster/objects/object_store.h"
 #include "config/disabled_fields.h"
-#include "scheduler/engine_impl.h"
+#include "scheduler/engine/attempts.h"
+#include "scheduler/engine/bindings.h"
+#include "scheduler/engine/extender_calls.h"
+#include "scheduler/engine/preemptions.h"
 
 namespace berth::scheduler {
 namespace {
@@ -75,8 +80,6 @@ bool IsOlder(std::string_view version, std::string_view than) {
   return number >= 0 && number < VersionNumber(than);
 }
 
-constexpr size_t kMaxConditionLists = 256;  // searched one by one
-
 bool IsTerminal(const api::Pod& pod) {
   return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
 }
@@ -101,37 +104,33 @@ void AddKeys(std::string_view kind, const std::vector<api::Object>& objects, Lis
 
 }  // namespace
 
-void Engine::Impl::Move(queue::ClusterEvent what, queue::EventObject old_object,
-                        queue::EventObject new_object) {
-  queue_->Move({what, std::move(old_object), std::move(new_object)}, now_);
-}
-
 // --- All kinds
 
 // An object's change is taken up between these two. All that it means is told, each under its name.
-bool Engine::Impl::EventBegan() {
+bool Intake::EventBegan() {
   handled_events_.clear();
-  timing_event_ = observer_ != nullptr && IsDue(wants_->skip_events) && observer_->EventBegan();
+  timing_event_ =
+      c_.observer != nullptr && IsDue(c_.wants->skip_events) && c_.observer->EventBegan();
   return timing_event_;
 }
 
-void Engine::Impl::Handled(queue::ClusterEvent what) {
+void Intake::Handled(queue::ClusterEvent what) {
   if (timing_event_) handled_events_.push_back(what);
 }
 
-void Engine::Impl::EventEnded() {
+void Intake::EventEnded() {
   timing_event_ = false;
-  if (handled_events_.empty()) observer_->EventEnded({});
-  for (const queue::ClusterEvent& what : handled_events_) observer_->EventEnded(what.Label());
+  if (handled_events_.empty()) c_.observer->EventEnded({});
+  for (const queue::ClusterEvent& what : handled_events_) c_.observer->EventEnded(what.Label());
 }
 
-void Engine::Impl::HandleMove(queue::ClusterEvent what, queue::EventObject old_object,
-                              queue::EventObject new_object) {
+void Intake::HandleMove(queue::ClusterEvent what, queue::EventObject old_object,
+                        queue::EventObject new_object) {
   Handled(what);
-  Move(what, std::move(old_object), std::move(new_object));
+  c_.Move(what, std::move(old_object), std::move(new_object));
 }
 
-void Engine::Impl::Upsert(api::Object&& object) {
+void Intake::Upsert(api::Object&& object) {
   const bool timed = EventBegan();
   std::visit(
       [this]<class T>(T& value) {
@@ -148,12 +147,12 @@ void Engine::Impl::Upsert(api::Object&& object) {
   if (timed) EventEnded();
 }
 
-void Engine::Impl::UpdateStatus(api::Pod&& pod) {
-  const PodId id = cluster_.FindPod(pod.metadata.uid);
+void Intake::UpdateStatus(api::Pod&& pod) {
+  const PodId id = c_.cluster.FindPod(pod.metadata.uid);
   if (id == cluster::kNoPod) return;
   const bool timed = EventBegan();
-  config::HideDisabledFields(options_.behaviour, pod);
-  if (const auto& newer = RecordOf(id).newer) {  // the last version is not the one decided about
+  config::HideDisabledFields(c_.options.behaviour, pod);
+  if (const auto& newer = c_.pods.Of(id).newer) {  // the last version is not the one decided about
     std::string node = std::move(pod.spec.node_name);
     pod.spec = newer->spec;
     pod.spec.node_name = std::move(node);
@@ -164,12 +163,12 @@ void Engine::Impl::UpdateStatus(api::Pod&& pod) {
   if (timed) EventEnded();
 }
 
-void Engine::Impl::Delete(const api::Object& object) {
+void Intake::Delete(const api::Object& object) {
   const bool timed = EventBegan();
   std::visit(
       [this]<class T>(const T& value) {
         if constexpr (std::is_same_v<T, api::Pod>) {
-          const PodId id = cluster_.FindPod(value.metadata.uid);
+          const PodId id = c_.cluster.FindPod(value.metadata.uid);
           if (id != cluster::kNoPod) DeletePod(id);
         } else if constexpr (std::is_same_v<T, api::Node>) {
           DeleteNode(value.metadata.name);
@@ -182,7 +181,7 @@ void Engine::Impl::Delete(const api::Object& object) {
 }
 
 // What is gone goes first when that is known, so that its place is free for what came.
-void Engine::Impl::Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part) {
+void Intake::Replace(std::string_view kind, std::vector<api::Object> objects, ListPart part) {
   if (part == ListPart::kWhole || part == ListPart::kFirst) {
     listed_.erase(std::string(kind));
     if (KnowsAny(kind)) listed_.try_emplace(std::string(kind));  // else nothing can be missing
@@ -200,17 +199,17 @@ void Engine::Impl::Replace(std::string_view kind, std::vector<api::Object> objec
 }
 
 // False is sure.
-bool Engine::Impl::KnowsAny(std::string_view kind) const {
-  if (kind == api::Pod::kKind) return cluster_.PodCountTotal() > 0;
+bool Intake::KnowsAny(std::string_view kind) const {
+  if (kind == api::Pod::kKind) return c_.cluster.PodCountTotal() > 0;
   return kind != api::Node::kKind || !nodes_.empty();
 }
 
-void Engine::Impl::RemoveMissing(std::string_view kind, const ListKeys& there) {
+void Intake::RemoveMissing(std::string_view kind, const ListKeys& there) {
   if (kind == api::Pod::kKind) {
     std::vector<PodId> gone;
-    for (PodId id = 0; id < records_.size(); ++id) {
-      if (!records_[id].known || records_[id].deleted) continue;
-      if (!there.contains(cluster_.GetPod(id).uid)) gone.push_back(id);
+    for (PodId id = 0; id < c_.pods.records.size(); ++id) {
+      if (!c_.pods.records[id].known || c_.pods.records[id].deleted) continue;
+      if (!there.contains(c_.cluster.GetPod(id).uid)) gone.push_back(id);
     }
     for (const PodId id : gone) DeletePod(id);
     return;
@@ -227,7 +226,7 @@ void Engine::Impl::RemoveMissing(std::string_view kind, const ListKeys& there) {
   const auto sweep = [&]<class T>(std::in_place_type_t<T>) {
     if (kind != T::kKind) return;
     std::vector<std::pair<std::string, std::string>> gone;
-    Kept<T>::Store(cluster_.MutableObjects()).ForEach([&](const T& object) {
+    Kept<T>::Store(c_.cluster.MutableObjects()).ForEach([&](const T& object) {
       const auto& metadata = object.metadata;
       if (there.contains(NameKey(metadata.namespace_, metadata.name))) return;
       gone.emplace_back(metadata.namespace_, metadata.name);
@@ -245,8 +244,8 @@ void Engine::Impl::RemoveMissing(std::string_view kind, const ListKeys& there) {
 }
 
 template <class T>
-void Engine::Impl::UpsertOther(T object) {
-  auto& store = Kept<T>::Store(cluster_.MutableObjects());
+void Intake::UpsertOther(T object) {
+  auto& store = Kept<T>::Store(c_.cluster.MutableObjects());
   const auto old = store.Share(object.metadata.namespace_, object.metadata.name);
   if (old && IsOlder(object.metadata.resource_version, old->metadata.resource_version)) return;
   auto made = std::make_shared<const T>(std::move(object));
@@ -259,8 +258,8 @@ void Engine::Impl::UpsertOther(T object) {
 }
 
 template <class T>
-void Engine::Impl::DeleteOther(const std::string& namespace_, const std::string& name) {
-  auto& store = Kept<T>::Store(cluster_.MutableObjects());
+void Intake::DeleteOther(const std::string& namespace_, const std::string& name) {
+  auto& store = Kept<T>::Store(c_.cluster.MutableObjects());
   const auto old = store.Share(namespace_, name);
   if (!old) return;
   store.Remove(namespace_, name);
@@ -271,17 +270,17 @@ void Engine::Impl::DeleteOther(const std::string& namespace_, const std::string&
 
 // --- Nodes
 
-void Engine::Impl::UpsertNode(api::Node node) {
+void Intake::UpsertNode(api::Node node) {
   auto& slot = nodes_[node.metadata.name];
   const std::shared_ptr<const api::Node> old = slot;
   if (old && IsOlder(node.metadata.resource_version, old->metadata.resource_version)) return;
-  cluster_.SetNode(node);
+  c_.cluster.SetNode(node);
   // What no hint looks at is not kept.
   node.status.images.clear();
   node.status.images.shrink_to_fit();
   slot = std::make_shared<const api::Node>(std::move(node));
   const std::shared_ptr<const api::Node> made = slot;
-  if (observer_ != nullptr) observer_->NodeChanged(old ? Change::kUpdate : Change::kAdd, *made);
+  if (c_.observer != nullptr) c_.observer->NodeChanged(old ? Change::kUpdate : Change::kAdd, *made);
   if (!old) {
     HandleMove({EventResource::kNode, queue::kAdd}, {}, made);
     return;
@@ -291,41 +290,41 @@ void Engine::Impl::UpsertNode(api::Node node) {
   }
 }
 
-void Engine::Impl::DeleteNode(const std::string& name) {
+void Intake::DeleteNode(const std::string& name) {
   const auto it = nodes_.find(name);
   if (it == nodes_.end()) return;
   const std::shared_ptr<const api::Node> old = it->second;
-  if (observer_ != nullptr) observer_->NodeChanged(Change::kDelete, *old);
+  if (c_.observer != nullptr) c_.observer->NodeChanged(Change::kDelete, *old);
   HandleMove({EventResource::kNode, queue::kDelete}, old, {});
   nodes_.erase(name);
-  cluster_.RemoveNode(old->metadata.name);
+  c_.cluster.RemoveNode(old->metadata.name);
 }
 
 // --- Pods
 
-void Engine::Impl::TellPod(Change change, PodId id, bool assigned) {
-  if (wants_->pods) observer_->PodChanged(change, cluster_.GetPod(id), assigned);
+void Intake::TellPod(Change change, PodId id, bool assigned) {
+  if (c_.wants->pods) c_.observer->PodChanged(change, c_.cluster.GetPod(id), assigned);
 }
 
-void Engine::Impl::UpsertPod(const api::Pod& pod, bool status_only) {
-  PodId id = cluster_.FindPod(pod.metadata.uid);
+void Intake::UpsertPod(const api::Pod& pod, bool status_only) {
+  PodId id = c_.cluster.FindPod(pod.metadata.uid);
   if (IsTerminal(pod)) {
     if (id != cluster::kNoPod) DeletePod(id);
     return;
   }
   if (id == cluster::kNoPod) {
-    const auto named = pod_of_name_.find(NameKey(pod.metadata.namespace_, pod.metadata.name));
+    const auto named = c_.pods.by_name.find(NameKey(pod.metadata.namespace_, pod.metadata.name));
     // Made anew under the same name: the old one is gone.
-    if (named != pod_of_name_.end()) DeletePod(named->second);
+    if (named != c_.pods.by_name.end()) DeletePod(named->second);
     AddPod(pod);
     return;
   }
-  PodRecord& record = RecordOf(id);
+  PodRecord& record = c_.pods.Of(id);
   const int64_t version = VersionNumber(pod.metadata.resource_version);
   if (record.deleted || (version >= 0 && version <= record.version)) return;
   record.version = version;
   record.generation = pod.metadata.generation;
-  record.condition_types = NumberConditionTypes(pod);
+  record.condition_types = c_.pods.NumberConditionTypes(pod);
   const bool assigned = !pod.spec.node_name.empty();
   if (record.assigned && !assigned) return;  // a node is for life
   if (!assigned) {
@@ -337,25 +336,7 @@ void Engine::Impl::UpsertPod(const api::Pod& pod, bool status_only) {
   }
 }
 
-// Lists beyond what a number holds count as empty: then a patch says nothing of the order.
-uint16_t Engine::Impl::NumberConditionTypes(const api::Pod& pod) {
-  const auto& conditions = pod.status.conditions;
-  for (size_t i = 0; i < condition_types_.size(); ++i) {
-    const auto same = [](const std::string& type, const api::PodCondition& condition) {
-      return type == condition.type;
-    };
-    if (std::equal(condition_types_[i].begin(), condition_types_[i].end(), conditions.begin(),
-                   conditions.end(), same)) {
-      return static_cast<uint16_t>(i);
-    }
-  }
-  if (condition_types_.size() >= kMaxConditionLists) return 0;
-  std::vector<std::string>& types = condition_types_.emplace_back();
-  for (const api::PodCondition& condition : conditions) types.push_back(condition.type);
-  return static_cast<uint16_t>(condition_types_.size() - 1);
-}
-
-void Engine::Impl::NoteConditions(PodRecord& record, const api::Pod& pod) {
+void Intake::NoteConditions(PodRecord& record, const api::Pod& pod) {
   record.scheduled.reset();
   for (const api::PodCondition& condition : pod.status.conditions) {
     if (condition.type != "PodScheduled") continue;
@@ -363,180 +344,181 @@ void Engine::Impl::NoteConditions(PodRecord& record, const api::Pod& pod) {
   }
 }
 
-void Engine::Impl::AddPod(const api::Pod& pod) {
+void Intake::AddPod(const api::Pod& pod) {
   const bool assigned = !pod.spec.node_name.empty();
   uint8_t profile = 0;
-  while (profile < runtimes_.size() &&
-         runtimes_[profile].profile->Name() != pod.spec.scheduler_name) {
+  while (profile < c_.runtimes.size() &&
+         c_.runtimes[profile].profile->Name() != pod.spec.scheduler_name) {
     ++profile;
   }
-  if (!assigned && profile == runtimes_.size()) return;  // another scheduler's
-  const PodId id = cluster_.AddPod(pod);
-  PodRecord& record = RecordOf(id);
+  if (!assigned && profile == c_.runtimes.size()) return;  // another scheduler's
+  const PodId id = c_.cluster.AddPod(pod);
+  PodRecord& record = c_.pods.Of(id);
   record = PodRecord();
   record.known = true;
   record.assigned = assigned;
   record.version = VersionNumber(pod.metadata.resource_version);
   record.generation = pod.metadata.generation;
-  record.condition_types = NumberConditionTypes(pod);
-  pod_of_name_[NameKey(pod.metadata.namespace_, pod.metadata.name)] = id;
+  record.condition_types = c_.pods.NumberConditionTypes(pod);
+  c_.pods.by_name[NameKey(pod.metadata.namespace_, pod.metadata.name)] = id;
   TellPod(Change::kAdd, id, assigned);
   if (assigned) {
-    HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
+    HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, c_.cluster.Snapshot(id));
     return;
   }
   record.profile = profile;
   Handled({EventResource::kUnschedulablePod, queue::kAdd});
-  record.extenders = extenders_.InterestedIn(pod);
+  record.extenders = c_.extenders.InterestedIn(pod);
   NoteConditions(record, pod);
   if (!pod.status.nominated_node_name.empty()) {
-    cluster_.MutableNominations().Set(id,
-                                      cluster_.Strings().Intern(pod.status.nominated_node_name));
+    c_.cluster.MutableNominations().Set(
+        id, c_.cluster.Strings().Intern(pod.status.nominated_node_name));
   }
-  queue_->Add(id, profile, now_);
+  c_.queue->Add(id, profile, c_.now);
 }
 
 // The API server has given the pod a node, ours or somebody else's.
-void Engine::Impl::PodAssigned(PodId id, const api::Pod& pod, bool status_only) {
-  PodRecord& record = RecordOf(id);
+void Intake::PodAssigned(PodId id, const api::Pod& pod, bool status_only) {
+  PodRecord& record = c_.pods.Of(id);
   PodSnapshot nominated;  // as it was, if it was nominated
   if (record.newer && !record.newer->status.nominated_node_name.empty()) {
-    nominated = cluster_.Snapshot(*record.newer);
-  } else if (!record.newer && !cluster_.GetPod(id).nominated_node_name.empty()) {
-    nominated = cluster_.Snapshot(id);
+    nominated = c_.cluster.Snapshot(*record.newer);
+  } else if (!record.newer && !c_.cluster.GetPod(id).nominated_node_name.empty()) {
+    nominated = c_.cluster.Snapshot(id);
   }
   record.assigned = true;
   record.scheduled.reset();
   record.newer.reset();
-  cluster_.MutablePod(id).preempting = false;
-  cluster_.MutableNominations().Clear(id);
-  Binding* binding = FindBinding(cluster_.GetPod(id).key());
+  c_.cluster.MutablePod(id).preempting = false;
+  c_.cluster.MutableNominations().Clear(id);
+  Binding* binding = c_.bindings->FindBinding(c_.cluster.GetPod(id).key());
   const bool waiting = binding != nullptr && binding->stage == Binding::Stage::kWaiting;
   TellPod(Change::kAdd, id, true);
   TellPod(Change::kDelete, id, false);
-  if (!waiting) queue_->Delete(id);
+  if (!waiting) c_.queue->Delete(id);
   UpdateInCluster(id, pod, status_only);
   // A pod that waits for permission to go elsewhere gives up what it holds.
-  if (waiting) BindingFailed(*binding, true, "", binding->waits.front().plugin);
+  if (waiting) c_.bindings->BindingFailed(*binding, true, "", binding->waits.front().plugin);
   Handled({EventResource::kUnschedulablePod, queue::kDelete});
-  HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, cluster_.Snapshot(id));
+  HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, c_.cluster.Snapshot(id));
   // Pods of its priority and below have kept off the node it was nominated to.
   if (!waiting && nominated) NominatedPodLeft(nominated);
 }
 
-void Engine::Impl::NominatedPodLeft(const PodSnapshot& pod) {
+void Intake::NominatedPodLeft(const PodSnapshot& pod) {
   if (pod->nominated_node_name.empty()) return;
-  queue_->Move({{EventResource::kAssignedPod, queue::kDelete}, pod, {}}, now_,
-               pod->shape->priority);
+  c_.queue->Move({{EventResource::kAssignedPod, queue::kDelete}, pod, {}}, c_.now,
+                 pod->shape->priority);
 }
 
-void Engine::Impl::UpdateInCluster(PodId id, const api::Pod& pod, bool status_only) {
-  status_only ? cluster_.UpdateStatus(id, pod) : cluster_.UpdatePod(id, pod);
+void Intake::UpdateInCluster(PodId id, const api::Pod& pod, bool status_only) {
+  status_only ? c_.cluster.UpdateStatus(id, pod) : c_.cluster.UpdatePod(id, pod);
 }
 
-void Engine::Impl::PodUpdated(PodId id, const api::Pod& pod, bool status_only) {
+void Intake::PodUpdated(PodId id, const api::Pod& pod, bool status_only) {
   TellPod(Change::kUpdate, id, true);
-  const PodSnapshot old = cluster_.Snapshot(id);
+  const PodSnapshot old = c_.cluster.Snapshot(id);
   UpdateInCluster(id, pod, status_only);
-  const PodSnapshot made = cluster_.Snapshot(id);
+  const PodSnapshot made = c_.cluster.Snapshot(id);
   Handled({EventResource::kAssignedPod, queue::kUpdate});
   for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made)) {
     HandleMove(change, old, made);
   }
 }
 
-void Engine::Impl::PendingUpdated(PodId id, const api::Pod& pod) {
-  PodRecord& record = RecordOf(id);
+void Intake::PendingUpdated(PodId id, const api::Pod& pod) {
+  PodRecord& record = c_.pods.Of(id);
   Handled({EventResource::kUnschedulablePod, queue::kUpdate});
   NoteConditions(record, pod);
-  if (cluster_.GetPod(id).node != cluster::kNoNode) {  // assumed: its node was chosen for what it
-    record.newer = std::make_unique<api::Pod>(pod);    // was
+  if (c_.cluster.GetPod(id).node != cluster::kNoNode) {  // assumed: its node was chosen for what it
+    record.newer = std::make_unique<api::Pod>(pod);      // was
     return;
   }
   TellPod(Change::kUpdate, id, false);
-  const PodSnapshot old = cluster_.Snapshot(id);
+  const PodSnapshot old = c_.cluster.Snapshot(id);
   TakeUp(id, pod);
-  const PodSnapshot made = cluster_.Snapshot(id);
+  const PodSnapshot made = c_.cluster.Snapshot(id);
   const std::vector<queue::ClusterEvent> changes = queue::PodChanges(*old, *made);
   for (const queue::ClusterEvent& change : changes) {
     if (change.action != queue::kUpdate) Handled(change);
   }
-  if (queue_->Find(id) != nullptr) {
-    queue_->Update(id, changes, old, made, now_);
+  if (c_.queue->Find(id) != nullptr) {
+    c_.queue->Update(id, changes, old, made, c_.now);
   } else if (!made->terminating) {
-    queue_->Add(id, record.profile, now_);
+    c_.queue->Add(id, record.profile, c_.now);
   }
   if (!old->nominated_node_name.empty() && old->nominated_node_name != made->nominated_node_name) {
     // Others had to leave it room on that node; now they need not.
-    queue_->Move({{EventResource::kAssignedPod, queue::kDelete}, old, {}}, now_,
-                 old->shape->priority);
+    c_.queue->Move({{EventResource::kAssignedPod, queue::kDelete}, old, {}}, c_.now,
+                   old->shape->priority);
   }
 }
 
-void Engine::Impl::TakeUp(PodId id, const api::Pod& pod) {
-  const std::string before = cluster_.GetPod(id).nominated_node_name;
-  const bool preempting = cluster_.GetPod(id).preempting;
-  cluster_.UpdatePod(id, pod);
-  RecordOf(id).extenders = extenders_.InterestedIn(pod);
-  cluster_.MutablePod(id).preempting = preempting;
+void Intake::TakeUp(PodId id, const api::Pod& pod) {
+  const std::string before = c_.cluster.GetPod(id).nominated_node_name;
+  const bool preempting = c_.cluster.GetPod(id).preempting;
+  c_.cluster.UpdatePod(id, pod);
+  c_.pods.Of(id).extenders = c_.extenders.InterestedIn(pod);
+  c_.cluster.MutablePod(id).preempting = preempting;
   // A nomination made here that the API server does not show yet stays.
   if (before.empty() && pod.status.nominated_node_name.empty()) return;
   if (pod.status.nominated_node_name.empty()) {
-    cluster_.MutableNominations().Clear(id);
+    c_.cluster.MutableNominations().Clear(id);
   } else {
-    cluster_.MutableNominations().Set(id,
-                                      cluster_.Strings().Intern(pod.status.nominated_node_name));
+    c_.cluster.MutableNominations().Set(
+        id, c_.cluster.Strings().Intern(pod.status.nominated_node_name));
   }
 }
 
-void Engine::Impl::DeletePod(PodId id) {
-  PodRecord& record = RecordOf(id);
+void Intake::DeletePod(PodId id) {
+  PodRecord& record = c_.pods.Of(id);
   if (record.deleted) return;
   TellPod(Change::kDelete, id, record.assigned);
-  const PodSnapshot old = cluster_.Snapshot(id);
+  const PodSnapshot old = c_.cluster.Snapshot(id);
   if (record.assigned) {
     ForgetPod(id);
     HandleMove({EventResource::kAssignedPod, queue::kDelete}, old, {});
     return;
   }
-  pod_of_name_.erase(NameKey(old->namespace_(), old->name));
+  c_.pods.by_name.erase(NameKey(old->namespace_(), old->name));
   Handled({EventResource::kUnschedulablePod, queue::kDelete});
   record.deleted = true;
-  Binding* binding = FindBinding(old->key());
+  Binding* binding = c_.bindings->FindBinding(old->key());
   if (binding != nullptr) {
     // Its binding will fail, or has succeeded already: then the node is given back at its end.
     // Until then it is on its node as one that goes, which tells plugins that wait for something.
-    if (old->node != cluster::kNoNode && cluster_.Nodes().Contains(old->node)) {
-      cluster_.Unplace(id);
-      cluster_.MutablePod(id).terminating = true;
-      cluster_.Place(id, old->node, old->assumed);
+    if (old->node != cluster::kNoNode && c_.cluster.Nodes().Contains(old->node)) {
+      c_.cluster.Unplace(id);
+      c_.cluster.MutablePod(id).terminating = true;
+      c_.cluster.Place(id, old->node, old->assumed);
     }
     if (binding->stage == Binding::Stage::kWaiting) {
-      Reject(old->key(),
-             runtimes_[binding->profile].profile->At(binding->waits.front().plugin).Name(),
-             "removed");
+      c_.bindings->Reject(
+          old->key(),
+          c_.runtimes[binding->profile].profile->At(binding->waits.front().plugin).Name(),
+          "removed");
     }
     return;
   }
   const bool assumed = old->node != cluster::kNoNode;
   ForgetPod(id);
   if (assumed) {
-    Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
+    c_.Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
   } else {
     NominatedPodLeft(old);
   }
 }
 
-void Engine::Impl::ForgetPod(PodId id) {
-  const cluster::Pod& pod = cluster_.GetPod(id);
-  queue_->Delete(id);
-  queue_->Done(id);
-  if (Binding* binding = FindBinding(pod.key())) binding->pod = cluster::kNoPod;
-  const auto named = pod_of_name_.find(NameKey(pod.namespace_(), pod.name));
-  if (named != pod_of_name_.end() && named->second == id) pod_of_name_.erase(named);
-  cluster_.RemovePod(id);
-  log_.Forget(id);
-  records_[id] = PodRecord();
+void Intake::ForgetPod(PodId id) {
+  const cluster::Pod& pod = c_.cluster.GetPod(id);
+  c_.queue->Delete(id);
+  c_.queue->Done(id);
+  if (Binding* binding = c_.bindings->FindBinding(pod.key())) binding->pod = cluster::kNoPod;
+  const auto named = c_.pods.by_name.find(NameKey(pod.namespace_(), pod.name));
+  if (named != c_.pods.by_name.end() && named->second == id) c_.pods.by_name.erase(named);
+  c_.cluster.RemovePod(id);
+  c_.log.Forget(id);
+  c_.pods.records[id] = PodRecord();
 }
 
 }  // namespace berth::scheduler

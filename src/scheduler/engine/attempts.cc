@@ -1,0 +1,382 @@
+#include "scheduler/engine/attempts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "framework/runtime/diagnosis.h"
+#include "scheduler/engine/bindings.h"
+#include "scheduler/engine/extender_calls.h"
+#include "scheduler/engine/intake.h"
+#include "scheduler/engine/preemptions.h"
+
+namespace berth::scheduler {
+namespace {
+
+using framework::PostFilterResult;
+using framework::Status;
+
+// kube-scheduler's limit on the note of an event; longer ones end in " ...".
+constexpr size_t kNoteLengthLimit = 1024;
+
+std::string Truncated(const std::string& message) {
+  constexpr std::string_view kSuffix = " ...";
+  if (message.size() <= kNoteLengthLimit) return message;
+  return message.substr(0, kNoteLengthLimit - kSuffix.size()).append(kSuffix);
+}
+
+// The words of a FitError about the one node that was chosen.
+std::string OneNodeMessage(const Status& status) {
+  std::vector<std::string> parts;
+  for (const std::string& reason : status.reasons()) parts.push_back("1 " + reason);
+  std::sort(parts.begin(), parts.end());
+  std::string message = "0/1 nodes are available:";
+  if (!parts.empty()) message += fmt::format(" {}.", fmt::join(parts, ", "));
+  return message;
+}
+
+}  // namespace
+
+bool Attempts::Step() {
+  if (c_.WaitsForAnswer()) return false;
+  const std::optional<PodId> next = c_.queue->Pop(c_.now);
+  if (!next) return false;
+  Try(*next);
+  return true;
+}
+
+void Attempts::Try(PodId id) {
+  const cluster::Pod& pod = c_.cluster.GetPod(id);
+  ProfileRuntime& runtime = c_.runtimes[c_.pods.Of(id).profile];
+  if (pod.terminating) {
+    if (c_.observer != nullptr) c_.observer->Skipped(pod);
+    c_.outbox.Record(c_.RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
+                     "skip schedule deleting pod: " + pod.Key(), runtime.profile->Name());
+    c_.queue->Done(id);
+    return;
+  }
+  if (pod.node != cluster::kNoNode) {  // assumed: it was queued again before that was known
+    c_.queue->Done(id);
+    return;
+  }
+  if (!c_.extenders.Empty() && c_.extender_calls->AsksExtenders(id)) {
+    c_.extender_calls->BeginExtended(id, runtime);
+    return;
+  }
+  Decide(id, runtime);
+  Conclude(id, runtime);
+}
+
+void Attempts::Conclude(PodId id, ProfileRuntime& runtime) {
+  switch (attempt_.decision().outcome) {
+    case Outcome::kScheduled:
+      Commit(id, runtime, attempt_.decision().node);
+      break;
+    case Outcome::kUnschedulable:
+      NoFit(id, runtime);
+      break;
+    case Outcome::kError: {
+      Failure failure;
+      failure.rejected = c_.cluster.NodeCount() == 0;  // "no nodes available" is no fault of ours
+      failure.message = attempt_.decision().error;
+      if (interest_.points) c_.observer->AlgorithmEnded();
+      ReportFilterErrors(*runtime.cycle);
+      Fail(id, failure);
+      break;
+    }
+  }
+}
+
+void Attempts::Decide(PodId id, ProfileRuntime& runtime) {
+  const cluster::Pod& pod = c_.cluster.GetPod(id);
+  TellBegan(pod, runtime);
+  attempt_.Begin(*runtime.cycle, c_.cluster, id);
+  attempt_.Decide(algorithm_, interest_.scores);
+  TellDecided(pod, runtime);
+}
+
+void Attempts::TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime) {
+  if (c_.observer == nullptr) return;
+  ++c_.wants->cycles_begun;
+  const bool due = IsDue(c_.wants->skip_cycles);
+  if (due) {
+    const auto profile = static_cast<uint8_t>(&runtime - c_.runtimes.data());
+    interest_ = c_.observer->CycleBegan(pod, runtime.profile->Name(), profile);
+  } else {
+    interest_ = c_.wants->cycles ? c_.observer->CyclePassedOver(pod) : CycleInterest{};
+    interest_.points = false;
+  }
+  if (due || runtime.cycle->watch() != nullptr) {
+    runtime.cycle->set_watch(interest_.points ? c_.observer : nullptr, interest_.plugins);
+  }
+  if (c_.wants->now_ns != nullptr) cycle_began_ns_ = c_.wants->now_ns();
+}
+
+void Attempts::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime) {
+  if (c_.wants->now_ns != nullptr) {
+    const int64_t took_ns = c_.wants->now_ns() - cycle_began_ns_;
+    if (took_ns >= c_.wants->slow_cycle_ns) c_.observer->SlowCycle(pod, took_ns, interest_.points);
+  }
+  if (interest_.decision || interest_.scores)
+    c_.observer->Decided(pod, attempt_.decision(), *runtime.cycle);
+}
+
+void Attempts::ReportFilterErrors(const framework::Cycle& cycle) {
+  if (c_.observer == nullptr) return;
+  std::optional<PodRef> ref;
+  attempt_.decision().diagnosis.rejected.ForEach([&](NodeIndex n) {
+    const framework::Verdict& verdict = cycle.verdicts()[n];
+    if (verdict.code != framework::Code::kError || verdict.plugin == framework::kNoPlugin) return;
+    if (!ref) ref = c_.RefOf(cycle.context().pod);
+    c_.observer->PluginFailed(*ref, framework::Point::kFilter,
+                              cycle.profile().At(verdict.plugin).Name(), "", "");
+  });
+}
+
+// No node fits: asks for room, and waits.
+void Attempts::NoFit(PodId id, ProfileRuntime& runtime) {
+  if ((c_.pods.Of(id).extenders & c_.extenders.With(CallExtender::Verb::kPreempt)) != 0) {
+    c_.extender_calls->BeginReview(id, runtime);
+    return;
+  }
+  PostFilterResult result;
+  Status status;
+  if (!runtime.profile->post_filter.empty()) {
+    status = framework::RunPostFilter(*runtime.cycle, c_.cluster, attempt_.decision().diagnosis,
+                                      &result);
+  }
+  FinishNoFit(id, runtime, status, result);
+}
+
+void Attempts::FinishNoFit(PodId id, ProfileRuntime& runtime, const Status& status,
+                           const PostFilterResult& result) {
+  if (c_.observer != nullptr) c_.observer->PostFiltered(c_.cluster.GetPod(id), status, result);
+  Failure failure;
+  failure.rejected = true;
+  failure.nomination = result.nomination;
+  failure.nominated_node = result.nominated_node;
+  attempt_.decision().diagnosis.post_filter_message = status.Message();
+  if (interest_.points) c_.observer->AlgorithmEnded();
+  failure.explained = std::make_shared<FailedAttempt>();
+  failure.message = framework::FitErrorMessage(*runtime.cycle, attempt_.decision().diagnosis,
+                                               &failure.explained->reasons);
+  for (const PodId victim : result.victims) {
+    failure.explained->victims.push_back(c_.cluster.GetPod(victim).Key());
+  }
+  failure.unschedulable = runtime.MaskOf(attempt_.decision().diagnosis.unschedulable_plugins);
+  failure.pending = runtime.MaskOf(attempt_.decision().diagnosis.pending_plugins);
+  if (result.deallocated_claim) {
+    using Verb = framework::ApiWrite::Verb;
+    framework::ApiWrite write{*result.deallocated_claim,
+                              result.deletes_claim ? Verb::kDelete : Verb::kUpdateStatus};
+    c_.outbox.EmitAwaited(WriteObject{std::move(write)},
+                          {Awaited::For::kActivate, c_.cluster.GetPod(id).key(), 0, 0});
+  }
+  const bool later = result.nomination == PostFilterResult::Nomination::kSet &&
+                     c_.preemptions->StartPreemption(id, result, failure);
+  if (!later) Fail(id, failure);
+}
+
+void Attempts::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
+  if (interest_.points) c_.observer->AlgorithmEnded();
+  if (const Status reserved = attempt_.Reserve(node); !reserved.Ok()) {
+    TakeBack(id, runtime, framework::Point::kReserve, reserved);
+    return;
+  }
+  if (const Status permitted = attempt_.Permit(); !permitted.Ok()) {
+    TakeBack(id, runtime, framework::Point::kPermit, permitted);
+    return;
+  }
+  attempt_.Commit();
+  auto binding = std::make_unique<Binding>();
+  binding->key = c_.cluster.GetPod(id).key();
+  binding->pod = id;
+  binding->ref = c_.RefOf(c_.cluster.GetPod(id));
+  binding->node = node;
+  binding->node_name = c_.cluster.NodeName(node);
+  binding->profile = c_.pods.Of(id).profile;
+  binding->watched = interest_.points;
+  binding->info = *c_.queue->FindInFlight(id);
+  binding->extenders = c_.pods.Of(id).extenders;
+  for (const PermitWait& wait : attempt_.waits()) {
+    binding->waits.push_back({wait.plugin, After(c_.now, wait.timeout_ns), wait.timeout_ns});
+  }
+  binding->tasks = attempt_.TakeWork();
+  binding->snapshot = c_.cluster.Snapshot(id);
+  c_.log.Scheduled(c_.cluster.GetPod(id), binding->profile, binding->info.attempts,
+                   attempt_.decision(), c_.cluster.Record(node).name, c_.now.UnixNano(),
+                   ++c_.changes);
+  LogCycleTimes();
+  binding->record = c_.log.Newest();
+  if (c_.wants->scheduled || interest_.points) {
+    c_.observer->Attempted(c_.cluster.GetPod(id), Outcome::kScheduled, binding->node_name, "");
+  }
+  Binding& begun = c_.bindings->Add(std::move(binding));
+  if (c_.options.behaviour.nominate_before_binding) NominateBeforeBinding(begun);
+  if (c_.options.planted_bug == PlantedBug::kDoubleAssume && ++planted_ % 7 == 0) {
+    c_.queue->Done(id);
+    c_.queue->Add(id, begun.profile, c_.now);
+  }
+  c_.bindings->ProceedBinding(begun);
+}
+
+// A plugin of the cycle has refused. The observer is notified of errors.
+void Attempts::TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
+                          const Status& status) {
+  if (c_.observer == nullptr || framework::IsRejected(status.code())) return;
+  c_.observer->PluginFailed(c_.RefOf(pod), point, status.plugin(), c_.cluster.NodeName(node),
+                            status.Message());
+}
+
+// What stands before the binding may take long: others are told where the pod is expected.
+void Attempts::NominateBeforeBinding(const Binding& binding) {
+  if (binding.waits.empty() && binding.tasks.empty()) return;
+  if (c_.cluster.GetPod(binding.pod).nominated_node_name == binding.node_name) return;
+  PatchPodStatus patch;
+  patch.pod = binding.ref;
+  patch.nominated_node_name = binding.node_name;
+  c_.outbox.Emit(std::move(patch));
+}
+
+// Reserve or Permit has refused: everything is as before the cycle.
+void Attempts::TakeBack(PodId id, ProfileRuntime& runtime, framework::Point point,
+                        const Status& status) {
+  TellFailed(c_.cluster.GetPod(id), point, attempt_.node(), status);
+  attempt_.Rollback();
+  Failure failure;
+  failure.rejected = framework::IsRejected(status.code());
+  if (failure.rejected) {
+    failure.message = OneNodeMessage(status);
+    const queue::PluginId plugin = runtime.IdOf(status.plugin());
+    if (plugin != queue::kNoPlugin) {
+      (status.code() == framework::Code::kPending ? failure.pending : failure.unschedulable) |=
+          queue::MaskOf(plugin);
+    }
+  } else {
+    failure.message = fmt::format("running {} plugin \"{}\": {}", framework::PointName(point),
+                                  status.plugin(), status.Message());
+  }
+  Fail(id, failure);
+}
+
+// --- Failure
+
+void Attempts::Fail(PodId id, const Failure& failure) {
+  PodRecord& record = c_.pods.Of(id);
+  const queue::QueuedPod* in_flight = c_.queue->FindInFlight(id);
+  const int32_t attempts = failure.info           ? failure.info->attempts
+                           : in_flight != nullptr ? in_flight->attempts
+                                                  : 0;
+  if (record.deleted || record.assigned) {  // by somebody else
+    c_.queue->Done(id);
+  } else {
+    Requeue(id, failure);
+    Nominate(id, failure);
+  }
+  const cluster::Pod& pod = c_.cluster.GetPod(id);
+  const auto named = c_.pods.by_name.find(pod.Key());
+  if (named == c_.pods.by_name.end() || named->second == id) {  // else: made anew under its name
+    LogFailure(pod, attempts, failure);
+    if (c_.observer != nullptr) {
+      c_.observer->Attempted(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError, "",
+                             failure.message);
+    }
+    c_.outbox.Record(c_.RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
+                     Truncated(failure.message), c_.runtimes[record.profile].profile->Name());
+    PatchFailure(id, failure);
+  }
+  if (record.deleted) c_.intake->ForgetPod(id);
+}
+
+void Attempts::Requeue(PodId id, const Failure& failure) {
+  PodRecord& record = c_.pods.Of(id);
+  if (record.newer) {
+    const std::unique_ptr<api::Pod> newer = std::move(record.newer);
+    c_.intake->TakeUp(id, *newer);
+  }
+  if (c_.options.planted_bug == PlantedBug::kLostRequeue && ++planted_ % 5 == 0) {
+    c_.queue->Done(id);
+  } else if (c_.queue->FindInFlight(id) != nullptr) {
+    c_.queue->AddUnschedulable(id, failure.unschedulable, failure.pending, c_.now);
+  } else if (failure.info && c_.queue->Find(id) == nullptr) {
+    c_.queue->AddFailed(*failure.info, c_.now);
+  }
+}
+
+// Without this, the next cycle could give away the room before the API server shows the nomination.
+void Attempts::Nominate(PodId id, const Failure& failure) {
+  std::string node;
+  switch (failure.nomination) {
+    case PostFilterResult::Nomination::kSet:
+      node = failure.nominated_node;
+      break;
+    case PostFilterResult::Nomination::kKeep:
+      node = c_.cluster.GetPod(id).nominated_node_name;
+      if (node.empty()) return;
+      break;
+    case PostFilterResult::Nomination::kClear:
+      break;
+  }
+  if (node.empty()) {
+    c_.cluster.MutableNominations().Clear(id);
+  } else {
+    c_.cluster.MutableNominations().Set(id, c_.cluster.Strings().Intern(node));
+  }
+}
+
+// Tells the API server, when there is something new to tell.
+void Attempts::PatchFailure(PodId id, const Failure& failure) {
+  const cluster::Pod& pod = c_.cluster.GetPod(id);
+  const PodRecord& record = c_.pods.Of(id);
+  PatchPodStatus patch;
+  patch.pod = c_.RefOf(pod);
+  api::PodCondition condition;
+  condition.type = "PodScheduled";
+  condition.status = "False";
+  condition.reason = failure.rejected ? "Unschedulable" : "SchedulerError";
+  condition.message = failure.message;
+  condition.observed_generation = c_.options.behaviour.observed_generation ? record.generation : 0;
+  condition.last_transition_time = c_.now;
+  const auto& before = record.scheduled;
+  if (before && before->status == condition.status) {
+    condition.last_transition_time = before->last_transition_time;
+  }
+  if (!before || before->status != condition.status || before->reason != condition.reason ||
+      before->message != condition.message) {
+    patch.condition = std::move(condition);
+    if (before) patch.old_condition = *before;
+  }
+  patch.condition_types = c_.pods.condition_types[record.condition_types];
+  const bool overrides = failure.nomination != PostFilterResult::Nomination::kKeep;
+  const std::string& node = failure.nominated_node;
+  if (c_.observer != nullptr) {
+    c_.observer->FailureReported(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError,
+                                 overrides, node);
+  }
+  if (overrides && pod.nominated_node_name != node) patch.nominated_node_name = node;
+  if (patch.condition || patch.nominated_node_name) c_.outbox.Emit(std::move(patch));
+}
+
+void Attempts::LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure) {
+  // An error of the cycle, or after it, has no reasons by node.
+  const auto explained = failure.explained ? failure.explained : std::make_shared<FailedAttempt>();
+  explained->message = failure.message;
+  explained->nominated_node = failure.nominated_node;
+  const bool of_cycle = !failure.info;
+  c_.log.Failed(pod, c_.pods.Of(pod.id).profile, attempts,
+                of_cycle ? &attempt_.decision() : nullptr,
+                failure.rejected ? Outcome::kUnschedulable : Outcome::kError, explained,
+                c_.now.UnixNano(), c_.changes);
+  if (of_cycle) {
+    LogCycleTimes();
+  } else {
+    c_.bindings->LogBindingTimes(c_.RefOf(pod), c_.log.Newest());
+  }
+}
+
+void Attempts::LogCycleTimes() {
+  if (!interest_.points) return;
+  if (const PointTimes* times = c_.observer->CycleTimes()) c_.log.Timed(c_.log.Newest(), *times);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,60 @@
+// Attempts: scheduling cycles, from Pop to Permit, and what follows when one fails.
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/attempt.h"
+#include "scheduler/engine/context.h"
+
+namespace berth::scheduler {
+
+struct Binding;
+
+class Attempts {
+ public:
+  explicit Attempts(EngineContext& context) : c_(context), algorithm_(context.options.algorithm) {}
+
+  // Runs one cycle. False: no pod can be tried now.
+  bool Step();
+  // The observer is notified that the cycle begins, and of its decision.
+  void TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime);
+  void TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime);
+  // The decision is made: carries it out.
+  void Conclude(PodId id, ProfileRuntime& runtime);
+  // The PostFilter plugins have answered.
+  void FinishNoFit(PodId id, ProfileRuntime& runtime, const framework::Status& status,
+                   const framework::PostFilterResult& result);
+  // Queues the pod again; the API server and the user learn why.
+  void Fail(PodId id, const Failure& failure);
+
+  Algorithm& algorithm() { return algorithm_; }
+  Attempt& attempt() { return attempt_; }
+  const CycleInterest& interest() const { return interest_; }
+
+ private:
+  void Try(PodId id);
+  void Decide(PodId id, ProfileRuntime& runtime);
+  void NominateBeforeBinding(const Binding& binding);
+  void NoFit(PodId id, ProfileRuntime& runtime);
+  void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
+  void ReportFilterErrors(const framework::Cycle& cycle);
+  void TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
+                  const framework::Status& status);
+  void TakeBack(PodId id, ProfileRuntime& runtime, framework::Point point,
+                const framework::Status& status);
+  void Requeue(PodId id, const Failure& failure);
+  void PatchFailure(PodId id, const Failure& failure);
+  void Nominate(PodId id, const Failure& failure);
+  void LogFailure(const cluster::Pod& pod, int32_t attempts, const Failure& failure);
+  // How long the points of the cycle took, as the observer has timed them.
+  void LogCycleTimes();
+
+  EngineContext& c_;
+  Algorithm algorithm_;
+  Attempt attempt_;             // of the cycle that runs
+  CycleInterest interest_;      // of the cycle that runs
+  int64_t cycle_began_ns_ = 0;  // by the observer's clock
+  int32_t planted_ = 0;         // how often a planted bug could have struck
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,336 @@
+#include "scheduler/engine/extender_calls.h"
+
+#include <fmt/format.h>
+
+#include "api/go/go_text.h"
+#include "base/wrap.h"
+#include "scheduler/engine/attempts.h"
+#include "scheduler/engine/bindings.h"
+#include "scheduler/engine/intake.h"
+#include "scheduler/engine/preemptions.h"
+
+namespace berth::scheduler {
+namespace {
+
+using Stage = ExtendedCycle::Stage;
+using Verb = CallExtender::Verb;
+using framework::Code;
+
+// Extenders score 0..10, plugins 0..100.
+constexpr int64_t kExtenderScoreScale = 10;
+
+void Forget(Decision* decision) {
+  decision->feasible.Clear();
+  decision->feasible_count = 0;
+  decision->nominated_first = false;
+}
+
+}  // namespace
+
+// --- Filter
+
+bool ExtenderCalls::AsksExtenders(PodId id) {
+  return (c_.pods.Of(id).extenders &
+          (c_.extenders.With(Verb::kFilter) | c_.extenders.With(Verb::kPrioritize))) != 0;
+}
+
+void ExtenderCalls::BeginExtended(PodId id, ProfileRuntime& runtime) {
+  c_.attempts->TellBegan(c_.cluster.GetPod(id), runtime);
+  extended_.emplace();
+  extended_->pod = id;
+  extended_->profile = c_.pods.Of(id).profile;
+  c_.attempts->attempt().Begin(*runtime.cycle, c_.cluster, id);
+  if (!c_.attempts->algorithm().Begin(*runtime.cycle, c_.cluster, c_.cluster.GetPod(id),
+                                      &c_.attempts->attempt().decision())) {
+    EndExtended();
+    return;
+  }
+  framework::WatchedPoint filter(runtime.cycle->watch(), framework::Point::kFilter);
+  const bool nominated = c_.attempts->algorithm().FindNominated(*runtime.cycle, c_.cluster,
+                                                                &c_.attempts->attempt().decision());
+  filter.End(Code::kSuccess);
+  if (nominated) {
+    extended_->stage = Stage::kNominated;
+    AskNextFilter(0);
+  } else {
+    FindExtended();
+  }
+}
+
+void ExtenderCalls::FindExtended() {
+  ProfileRuntime& runtime = c_.runtimes[extended_->profile];
+  framework::WatchedPoint filter(runtime.cycle->watch(), framework::Point::kFilter);
+  const bool found = c_.attempts->algorithm().FindNodes(*runtime.cycle, c_.cluster,
+                                                        &c_.attempts->attempt().decision());
+  filter.End(c_.attempts->attempt().decision().error.empty() ? Code::kSuccess : Code::kError);
+  if (!found) {
+    EndExtended();
+    return;
+  }
+  extended_->stage = Stage::kFilter;
+  extended_->feasible_before = c_.attempts->attempt().decision().feasible_count;
+  AskNextFilter(0);
+}
+
+// The next extender that filters, from position `from` on, is asked about the nodes that are left.
+void ExtenderCalls::AskNextFilter(size_t from) {
+  const ExtenderMask mask = c_.pods.Of(extended_->pod).extenders & c_.extenders.With(Verb::kFilter);
+  const int next =
+      c_.attempts->attempt().decision().feasible_count == 0 ? -1 : NextExtender(mask, from);
+  if (next < 0) {
+    Filtered();
+    return;
+  }
+  extended_->extender = static_cast<size_t>(next);
+  extended_->outstanding = 1;
+  Ask(Verb::kFilter, extended_->extender);
+}
+
+void ExtenderCalls::Ask(Verb verb, size_t extender) {
+  CallExtender call;
+  call.extender = extender;
+  call.verb = verb;
+  call.pod = c_.RefOf(c_.cluster.GetPod(extended_->pod));
+  if (verb == Verb::kPreempt) {
+    for (const auto& [node, candidate] : extended_->candidates) {
+      CallExtender::Victims& victims = call.victims[node];
+      victims.pdb_violations = candidate.pdb_violations;
+      for (const PodId victim : candidate.victims) {
+        victims.pods.push_back(c_.RefOf(c_.cluster.GetPod(victim)));
+      }
+    }
+  } else {
+    call.nodes.reserve(c_.attempts->attempt().decision().feasible_count);
+    c_.attempts->attempt().decision().feasible.ForEach(
+        [&](NodeIndex n) { call.nodes.push_back(c_.cluster.NodeName(n)); });
+  }
+  c_.outbox.EmitAwaited(std::move(call), {Awaited::For::kExtender, {}, 0, extender});
+}
+
+bool ExtenderCalls::ExtenderResult(size_t extender, const EffectResult& result) {
+  if (!extended_) return false;
+  const bool ok = result.code == EffectResult::Code::kOk && result.extender != nullptr;
+  switch (extended_->stage) {
+    case Stage::kNominated:
+    case Stage::kFilter: {
+      const std::string why = ok ? TakeFilterAnswer(*result.extender) : result.message;
+      if (ok && why.empty()) {
+        AskNextFilter(extender + 1);
+      } else {
+        FilterFailed(extender, why);
+      }
+      break;
+    }
+    case Stage::kPrioritize:
+      if (ok) TakeScores(extender, *result.extender);
+      if (--extended_->outstanding == 0) Prioritized();
+      break;
+    case Stage::kPreempt: {
+      const std::string why = ok ? TakeVictims(extender, *result.extender) : result.message;
+      if (ok && why.empty()) {
+        AskNextPreempt(extender + 1);
+      } else if (c_.extenders.At(extender).ignorable) {
+        AskNextPreempt(extender + 1);
+      } else {
+        ProceedNoFit(extended_->post_filter->ResumeFailed(why));
+      }
+      break;
+    }
+  }
+  return !extended_;
+}
+
+// What is wrong with the answer; empty: nothing, and it has been taken up.
+std::string ExtenderCalls::TakeFilterAnswer(const ExtenderAnswer& answer) {
+  framework::Cycle& cycle = *c_.runtimes[extended_->profile].cycle;
+  framework::NodeSet kept;
+  kept.Resize(c_.cluster.Rows());
+  for (const std::string& name : answer.nodes) {
+    const NodeIndex n = c_.cluster.FindNode(name);
+    if (n == cluster::kNoNode || !c_.attempts->attempt().decision().feasible.Contains(n)) {
+      return fmt::format(
+          "extender {} claims a filtered node {} which is not found in the input node list",
+          api::GoQuote(c_.extenders.At(extended_->extender).url_prefix), api::GoQuote(name));
+    }
+    kept.Insert(n);
+  }
+  const auto reject = [&](const std::map<std::string, std::string>& failed, Code code) {
+    for (const auto& [name, reason] : failed) {
+      const bool worse =
+          code == Code::kUnschedulable && answer.failed_and_unresolvable.contains(name);
+      const NodeIndex n = c_.cluster.FindNode(name);
+      if (n == cluster::kNoNode || worse) continue;
+      cycle.RejectForeign(n, code, reason);
+      c_.attempts->attempt().decision().diagnosis.rejected.Insert(n);
+    }
+  };
+  reject(answer.failed_and_unresolvable, Code::kUnschedulableAndUnresolvable);
+  reject(answer.failed, Code::kUnschedulable);
+  c_.attempts->attempt().decision().feasible_count = kept.Count();
+  c_.attempts->attempt().decision().feasible = std::move(kept);
+  return "";
+}
+
+void ExtenderCalls::FilterFailed(size_t extender, const std::string& why) {
+  if (c_.extenders.At(extender).ignorable) {
+    AskNextFilter(extender + 1);
+  } else if (extended_->stage == Stage::kNominated) {  // then all nodes, as if there were none
+    Forget(&c_.attempts->attempt().decision());
+    FindExtended();
+  } else {
+    c_.attempts->attempt().decision().error = why;
+    c_.attempts->attempt().decision().outcome = Outcome::kError;
+    EndExtended();
+  }
+}
+
+void ExtenderCalls::Filtered() {
+  framework::Cycle& cycle = *c_.runtimes[extended_->profile].cycle;
+  if (extended_->stage == Stage::kNominated) {
+    if (c_.attempts->attempt().decision().feasible_count == 0) {
+      Forget(&c_.attempts->attempt().decision());
+      FindExtended();
+      return;
+    }
+  } else {
+    if (c_.attempts->attempt().decision().feasible_count != extended_->feasible_before) {
+      c_.attempts->attempt().decision().diagnosis.unschedulable_plugins.emplace(
+          framework::kExtenderName);
+    }
+    if (c_.attempts->attempt().decision().feasible_count == 0) {
+      c_.attempts->algorithm().NoneLeft(cycle, &c_.attempts->attempt().decision());
+      EndExtended();
+      return;
+    }
+  }
+  if (!c_.attempts->algorithm().Score(cycle, &c_.attempts->attempt().decision(),
+                                      c_.attempts->interest().scores)) {
+    EndExtended();
+    return;
+  }
+  AskAllScores();
+}
+
+// --- Prioritize
+
+void ExtenderCalls::AskAllScores() {
+  const ExtenderMask mask =
+      c_.pods.Of(extended_->pod).extenders & c_.extenders.With(Verb::kPrioritize);
+  extended_->stage = Stage::kPrioritize;
+  extended_->outstanding = 0;
+  if (c_.attempts->attempt().decision().feasible_count > 1) {
+    for (int i = NextExtender(mask, 0); i >= 0; i = NextExtender(mask, i + 1)) {
+      ++extended_->outstanding;
+      Ask(Verb::kPrioritize, static_cast<size_t>(i));
+    }
+  }
+  if (extended_->outstanding == 0) Prioritized();
+}
+
+void ExtenderCalls::TakeScores(size_t extender, const ExtenderAnswer& answer) {
+  const int64_t weight = WrapMul(c_.extenders.At(extender).weight, kExtenderScoreScale);
+  for (const auto& [name, score] : answer.scores) {
+    const NodeIndex n = c_.cluster.FindNode(name);
+    if (n == cluster::kNoNode || !c_.attempts->attempt().decision().feasible.Contains(n)) continue;
+    int64_t& sum = extended_->scores[n];
+    sum = WrapAdd(sum, WrapMul(score, weight));
+  }
+}
+
+void ExtenderCalls::Prioritized() {
+  framework::Cycle& cycle = *c_.runtimes[extended_->profile].cycle;
+  for (const auto& [n, score] : extended_->scores) cycle.AddToTotal(n, score);
+  c_.attempts->algorithm().Choose(cycle, &c_.attempts->attempt().decision());
+  EndExtended();
+}
+
+// The cycle goes on as any other.
+void ExtenderCalls::EndExtended() {
+  const PodId id = extended_->pod;
+  ProfileRuntime& runtime = c_.runtimes[extended_->profile];
+  extended_.reset();
+  c_.attempts->attempt().Decided();
+  c_.attempts->TellDecided(c_.cluster.GetPod(id), runtime);
+  c_.attempts->Conclude(id, runtime);
+}
+
+// --- Preempt
+
+void ExtenderCalls::BeginReview(PodId id, ProfileRuntime& runtime) {
+  extended_.emplace();
+  extended_->pod = id;
+  extended_->profile = c_.pods.Of(id).profile;
+  extended_->stage = Stage::kPreempt;
+  extended_->post_filter = std::make_unique<framework::ReviewedPostFilter>(
+      *runtime.cycle, c_.cluster, c_.attempts->attempt().decision().diagnosis);
+  ProceedNoFit(extended_->post_filter->Run());
+}
+
+// `over`: the PostFilter plugins have said all they have to say.
+void ExtenderCalls::ProceedNoFit(bool over) {
+  if (!over) {
+    extended_->candidates.clear();
+    for (const auto& candidate : extended_->post_filter->candidates()) {
+      extended_->candidates.emplace(c_.cluster.NodeName(candidate.node), candidate);
+    }
+    AskNextPreempt(0);
+    return;
+  }
+  const PodId id = extended_->pod;
+  ProfileRuntime& runtime = c_.runtimes[extended_->profile];
+  const auto run = std::move(extended_->post_filter);
+  extended_.reset();
+  c_.attempts->FinishNoFit(id, runtime, run->status(), run->result());
+}
+
+void ExtenderCalls::AskNextPreempt(size_t from) {
+  const ExtenderMask mask =
+      c_.pods.Of(extended_->pod).extenders & c_.extenders.With(Verb::kPreempt);
+  const int next = extended_->candidates.empty() ? -1 : NextExtender(mask, from);
+  if (next >= 0) {
+    extended_->outstanding = 1;
+    Ask(Verb::kPreempt, static_cast<size_t>(next));
+    return;
+  }
+  std::vector<framework::PreemptionCandidate> left;
+  for (auto& [node, candidate] : extended_->candidates) left.push_back(std::move(candidate));
+  ProceedNoFit(extended_->post_filter->Resume(std::move(left)));
+}
+
+// As TakeFilterAnswer.
+std::string ExtenderCalls::TakeVictims(size_t extender, const ExtenderAnswer& answer) {
+  const config::Extender& config = c_.extenders.At(extender);
+  std::map<std::string, framework::PreemptionCandidate> candidates;
+  for (const auto& [name, victims] : answer.victims) {
+    framework::PreemptionCandidate candidate;
+    candidate.node = c_.cluster.FindNode(name);
+    candidate.pdb_violations = victims.pdb_violations;
+    if (candidate.node == cluster::kNoNode) {
+      return fmt::format("nodeinfo not found for node name {}", api::GoQuote(name));
+    }
+    for (const std::string& uid : victims.uids) {
+      const PodId victim = c_.cluster.FindPod(uid);
+      if (victim == cluster::kNoPod || c_.cluster.GetPod(victim).node != candidate.node) {
+        return fmt::format(
+            "extender: {} claims to preempt pod (UID: &{{{}}}) on node: {}, but the pod is not "
+            "found on that node",
+            config.url_prefix, uid, name);
+      }
+      candidate.victims.push_back(victim);
+    }
+    candidates.emplace(name, std::move(candidate));
+  }
+  for (auto it = candidates.begin(); it != candidates.end();) {
+    if (!it->second.victims.empty()) {
+      ++it;
+    } else if (config.ignorable) {
+      it = candidates.erase(it);
+    } else {
+      return fmt::format("expected at least one victim pod on node {}", api::GoQuote(it->first));
+    }
+  }
+  extended_->candidates = std::move(candidates);
+  return "";
+}
+
+}  // namespace berth::scheduler

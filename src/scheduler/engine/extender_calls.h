@@ -1,0 +1,49 @@
+// ExtenderCalls: scheduling cycles in which extenders have a say.
+//
+// The cycle stops where an extender is asked and goes on when the answer is in. In between the
+// engine decides nothing and takes up nothing: inputs wait, so that plugin states, verdicts and
+// node rows stay what they were. The host answers every call, at the latest when the extender's
+// time is up.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "scheduler/engine/context.h"
+
+namespace berth::scheduler {
+
+class ExtenderCalls {
+ public:
+  explicit ExtenderCalls(EngineContext& context) : c_(context) {}
+
+  // Is an extender asked before the pod gets a node?
+  bool AsksExtenders(PodId id);
+  void BeginExtended(PodId id, ProfileRuntime& runtime);
+  // Of a pod that fits nowhere: extenders review the victims.
+  void BeginReview(PodId id, ProfileRuntime& runtime);
+  // True: the cycle that waited is over.
+  bool ExtenderResult(size_t extender, const EffectResult& result);
+  // A cycle waits for extenders.
+  bool Waiting() const { return extended_.has_value(); }
+
+ private:
+  void FindExtended();
+  void AskNextFilter(size_t from);
+  void Ask(CallExtender::Verb verb, size_t extender);
+  std::string TakeFilterAnswer(const ExtenderAnswer& answer);
+  void FilterFailed(size_t extender, const std::string& why);
+  void Filtered();
+  void AskAllScores();
+  void TakeScores(size_t extender, const ExtenderAnswer& answer);
+  void Prioritized();
+  void EndExtended();
+  void ProceedNoFit(bool over);
+  void AskNextPreempt(size_t from);
+  std::string TakeVictims(size_t extender, const ExtenderAnswer& answer);
+
+  EngineContext& c_;
+  std::optional<ExtendedCycle> extended_;
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,68 @@
+// Preemptions: victims on their way out, so that one pod gets their node.
+//
+// Nominations of less important pods for the node are cleared, then the victims go, the last one
+// only after the preemptor may be queued again: so at least one deletion is still to be seen that
+// will move it. Without async preemption the victims go first, all at once, and nothing else is
+// scheduled meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/engine/context.h"
+
+namespace berth::scheduler {
+
+struct Preemption {
+  struct Victim {
+    PodKey key;
+    PodRef ref;
+    int64_t generation = 0;
+    uint16_t condition_types = 0;
+    bool marked = false;  // has the DisruptionTarget condition
+  };
+  enum class Stage : uint8_t { kClearNominations, kAllButLast, kLast };
+
+  PodKey pod;  // the preemptor
+  PodRef preemptor;
+  std::string node;
+  std::string scheduler_name;
+  std::vector<Victim> victims;
+  Stage stage = Stage::kClearNominations;
+  size_t outstanding = 0;  // effects or victims not yet done with in this stage
+  bool failed = false;
+  // Without async preemption: what is reported of the preemptor afterwards. No other pod is tried
+  // before that.
+  std::optional<Failure> afterwards;
+};
+
+class Preemptions {
+ public:
+  explicit Preemptions(EngineContext& context) : c_(context) {}
+
+  // True: `failure` is reported when the victims are on their way, not now.
+  bool StartPreemption(PodId id, const framework::PostFilterResult& result, const Failure& failure);
+  // The result of an effect that was emitted here.
+  void PreemptionResult(const Awaited& awaited, const EffectResult& result);
+  // No other pod is tried before a preemption is over.
+  bool waited_for() const { return preemption_waited_for_; }
+
+ private:
+  void ClearNominations(uint64_t id, PodId preemptor);
+  void ProceedPreemption(uint64_t id);
+  void ProceedWaited(uint64_t id);
+  void Evict(uint64_t id, size_t victim);
+  void DeleteVictim(uint64_t id, size_t victim);
+  void VictimDone(uint64_t id, size_t victim, bool ok);
+  void FinishPreemption(uint64_t id);
+
+  EngineContext& c_;
+  std::map<uint64_t, Preemption> preemptions_;
+  uint64_t next_preemption_ = 1;
+  bool preemption_waited_for_ = false;
+};
+
+}  // namespace berth::scheduler

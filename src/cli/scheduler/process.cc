@@ -25,8 +25,8 @@
 namespace berth::cli::scheduler {
 namespace {
 
-// Under load: how long what comes from the API server may wait to be served together.
-constexpr net::Nanoseconds kLongestRound = std::chrono::milliseconds(50);
+// Of the loop, while the API server is behind with many requests.
+constexpr net::Nanoseconds kLongestPause = std::chrono::milliseconds(50);
 constexpr net::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
 // For the event that says the Lease was lost to be sent.
 constexpr std::chrono::milliseconds kLastWords(100);
@@ -179,7 +179,7 @@ class RunningProcess final : public Process {
     host.devices = options_.gates.Enabled("DynamicResourceAllocation");
     host.features = config::DraFeaturesOf(options_.gates);
     host.merges_patches = options_.gates.Enabled("SchedulerAsyncAPICalls");
-    host.longest_round = kLongestRound;
+    host.longest_pause = kLongestPause;
     host.streams_lists = options_.gates.Enabled("WatchListClient");
     host.make_http_client = [this](net::HttpClientOptions http) {
       return net::MakeHttpClient(*loop_, std::move(http));

@@ -29,6 +29,12 @@ constexpr int kCyclesPerLook = 16;
 constexpr int kGenerationShift = 48;
 
 class Host final : public SchedulerHost, private ObjectSink {
+  struct Pacing {
+    bool hurried = false;  // all pods wait for one answer
+    bool held_back = false;
+    bool operator==(const Pacing&) const = default;
+  };
+
  public:
   Host(net::Loop& loop, ApiClient& client, SchedulerHostOptions options)
       : loop_(loop),
@@ -141,18 +147,12 @@ class Host final : public SchedulerHost, private ObjectSink {
   bool TakesParts(std::string_view) const override { return true; }
   void NoteListed(std::string_view kind) {
     if (listed_.insert(kind).second && listed_.size() == reflectors_.size()) {
-      SetRounds();
+      loop_.Pauses().FollowBacklog(options_.longest_pause);
       Tell(EngineTask([this](scheduler::Engine&) {
         knows_all_ = true;
         synced_.store(true);
       }));
     }
-  }
-  // Rounds gather what many pods are waiting for. Where all of them wait for one answer there is
-  // nothing to gather.
-  void SetRounds() {
-    if (options_.longest_round.count() == 0 || listed_.size() < reflectors_.size()) return;
-    loop_.SetLongestRound(hurried_ ? net::Nanoseconds(0) : options_.longest_round);
   }
   void Changed(api::Object&& object) override {
     Tell(std::make_unique<api::Object>(std::move(object)));
@@ -234,8 +234,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     const auto until = Mailbox::Clock::now() + kTurn;
     do {
       for (int i = 0; i < kCyclesPerLook; ++i) {
-        if (engine_->AwaitedRequests() >= kMaxAwaited) return false;  // their results wake us
-        if (!engine_->Step()) return false;
+        held_back_ = engine_->AwaitedRequests() >= kMaxAwaited;
+        if (held_back_ || !engine_->Step()) return false;  // results and events wake us
       }
     } while (Mailbox::Clock::now() < until);
     return true;
@@ -269,13 +269,7 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   void SendEffects() {
     auto effects = engine_->TakeEffects();
-    const bool hurry = engine_->WaitsForAnswer();
-    if (std::exchange(in_a_hurry_, hurry) != hurry) {
-      loop_.Post([this, hurry] {
-        hurried_ = hurry;
-        SetRounds();
-      });
-    }
+    SetPauses({.hurried = engine_->WaitsForAnswer(), .held_back = held_back_});
     if (effects.empty()) return;
     for (scheduler::Effect& effect : effects) effect.id |= generation_ << kGenerationShift;
     loop_.Post(
@@ -285,6 +279,15 @@ class Host final : public SchedulerHost, private ObjectSink {
             call != nullptr ? extenders_.Call(effect.id, *call) : runner_.Run(std::move(effect));
           }
         });
+  }
+
+  // Tells the loop what its pauses depend on.
+  void SetPauses(Pacing pacing) {
+    if (std::exchange(pacing_, pacing) == pacing) return;
+    loop_.Post([this, pacing] {
+      loop_.Pauses().SetHurried(pacing.hurried);
+      loop_.Pauses().SetHeldBack(pacing.held_back);
+    });
   }
 
   net::Loop& loop_;
@@ -302,7 +305,6 @@ class Host final : public SchedulerHost, private ObjectSink {
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   std::set<std::string_view> listed_;  // kinds
   std::vector<Input> outbox_;          // for the mailbox
-  bool hurried_ = false;               // by the engine
 
   // The engine's.
   std::unique_ptr<scheduler::Engine> engine_;
@@ -310,7 +312,8 @@ class Host final : public SchedulerHost, private ObjectSink {
   uint64_t generation_ = 0;  // of the engine: the high bits of its effects' ids
   bool knows_all_ = false;   // it has the lists of all kinds
   bool scheduling_ = false;
-  bool in_a_hurry_ = false;  // it waits for an answer, and has told the loop
+  bool held_back_ = false;  // no cycles until requests are answered
+  Pacing pacing_;           // as the loop knows it
   std::unique_ptr<scheduler::Engine> next_engine_;
   Mailbox::Clock::time_point replace_at_;
   std::thread thread_;

@@ -38,9 +38,9 @@ struct SchedulerHostOptions {
   std::string host_name;              // for events
   bool devices = true;                // watch resource claims, slices and device classes
   config::DraFeatures features = {};  // of devices
-  // How long, once all lists are there, what the API server sends may wait under load to be served
-  // together; 0: as long as the loop thinks fit.
-  net::Nanoseconds longest_round{0};
+  // Longest pause of the loop while many requests are unanswered (net/pause_policy.h). Changes
+  // speed.
+  net::Nanoseconds longest_pause = std::chrono::milliseconds(2);
   bool streams_lists = false;   // lists come as the first events of watches
   bool merges_patches = false;  // status patches that wait for their turn are merged
   // For calls to extenders, on the host's loop. Without it configurations with extenders are

@@ -180,6 +180,7 @@ class RunningProcess final : public Process {
     host.features = config::DraFeaturesOf(options_.gates);
     host.merges_patches = options_.gates.Enabled("SchedulerAsyncAPICalls");
     host.longest_pause = kLongestPause;
+    host.traces_latency = options_.traces_latency;
     host.streams_lists = options_.gates.Enabled("WatchListClient");
     host.make_http_client = [this](net::HttpClientOptions http) {
       return net::MakeHttpClient(*loop_, std::move(http));

@@ -8,6 +8,7 @@
 
 #include "kube/auth/read_file.h"
 #include "kube/host/engine_clock.h"
+#include "kube/host/latency_trace.h"
 #include "kube/host/mailbox.h"
 #include "kube/watch/reflector.h"
 #include "kube/watch/taint_sink.h"
@@ -39,6 +40,8 @@ class Host final : public SchedulerHost, private ObjectSink {
   Host(net::Loop& loop, ApiClient& client, SchedulerHostOptions options)
       : loop_(loop),
         options_(std::move(options)),
+        trace_(options_.traces_latency ? LatencyTrace::ToLog() : nullptr),
+        traced_client_(trace_ ? MakeTracedClient(client, *trace_) : nullptr),
         known_pods_(static_cast<uint64_t>(loop.Random() * 0x1p53) << 11 ^
                     static_cast<uint64_t>(loop.Random() * 0x1p53)),
         events_(loop, client, options_.host_name),
@@ -53,7 +56,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     if (taints) taints_.emplace(own);
     ObjectSink& sink = taints ? *taints_ : own;
     const auto watch = [&](const Kind& kind) {
-      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_,
+      ApiClient& watches = traced_client_ ? *traced_client_ : client;
+      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, watches, sink, &raw_,
                                                         options_.streams_lists, &known_pods_));
     };
     for (const Kind& kind : WatchedKinds()) {
@@ -155,6 +159,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     }
   }
   void Changed(api::Object&& object) override {
+    if (const api::Pod* pod = trace_ ? std::get_if<api::Pod>(&object) : nullptr) TraceDecoded(*pod);
     Tell(std::make_unique<api::Object>(std::move(object)));
   }
   void StatusChanged(api::Pod&& pod) override {
@@ -164,7 +169,28 @@ class Host final : public SchedulerHost, private ObjectSink {
     Tell(RemovedObject{std::make_unique<api::Object>(std::move(object))});
   }
   void TellResult(scheduler::EffectResult&& result) {
+    if (trace_) trace_->Answered(result.id);
     Tell(std::make_unique<scheduler::EffectResult>(std::move(result)));
+  }
+
+  // --- For --trace-latency
+  void TraceDecoded(const api::Pod& pod) {
+    if (!pod.spec.node_name.empty()) return;
+    const api::ObjectMeta& meta = pod.metadata;
+    trace_->Decoded({.namespace_ = meta.namespace_, .name = meta.name, .uid = meta.uid});
+  }
+  void TraceTaken(const api::Object& object) {
+    if (const auto* pod = std::get_if<api::Pod>(&object)) trace_->Taken(pod->metadata.uid);
+  }
+  void TraceDecided(const std::vector<scheduler::Effect>& effects) {
+    for (const scheduler::Effect& effect : effects) {
+      const auto* bind = std::get_if<scheduler::BindPod>(&effect.action);
+      if (bind != nullptr) trace_->Decided(bind->pod.uid, effect.id);
+    }
+  }
+  // The client writes what it was handed in a post of its own, which runs before this one.
+  void TraceWritten(scheduler::EffectId effect) {
+    loop_.Post([this, effect] { trace_->Written(effect); });
   }
 
   // Whatever the loop finds in one go wakes the engine once.
@@ -249,6 +275,7 @@ class Host final : public SchedulerHost, private ObjectSink {
             engine_->Replace(value.kind, std::move(value.objects), value.part);
             if (value.taken) loop_.Post(std::move(value.taken));
           } else if constexpr (std::is_same_v<T, std::unique_ptr<api::Object>>) {
+            if (trace_) TraceTaken(*value);
             others_.Upsert(*value);
             engine_->Upsert(std::move(*value));
           } else if constexpr (std::is_same_v<T, StatusOfPod>) {
@@ -272,11 +299,14 @@ class Host final : public SchedulerHost, private ObjectSink {
     SetPauses({.hurried = engine_->WaitsForAnswer(), .held_back = held_back_});
     if (effects.empty()) return;
     for (scheduler::Effect& effect : effects) effect.id |= generation_ << kGenerationShift;
+    if (trace_) TraceDecided(effects);
     loop_.Post(
         [this, effects = std::make_shared<std::vector<scheduler::Effect>>(std::move(effects))] {
           for (scheduler::Effect& effect : *effects) {
             const auto* call = std::get_if<scheduler::CallExtender>(&effect.action);
-            call != nullptr ? extenders_.Call(effect.id, *call) : runner_.Run(std::move(effect));
+            const scheduler::EffectId id = effect.id;
+            call != nullptr ? extenders_.Call(id, *call) : runner_.Run(std::move(effect));
+            if (trace_) TraceWritten(id);
           }
         });
   }
@@ -293,6 +323,8 @@ class Host final : public SchedulerHost, private ObjectSink {
   net::Loop& loop_;
   const SchedulerHostOptions options_;
   const EngineClock clock_;
+  const std::unique_ptr<LatencyTrace> trace_;       // null: nothing is traced
+  const std::unique_ptr<ApiClient> traced_client_;  // null: as above
   Mailbox mailbox_;
 
   // The loop's.

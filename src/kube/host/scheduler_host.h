@@ -41,6 +41,7 @@ struct SchedulerHostOptions {
   // Longest pause of the loop while many requests are unanswered (net/pause_policy.h). Changes
   // speed.
   net::Nanoseconds longest_pause = std::chrono::milliseconds(2);
+  bool traces_latency = false;  // logs when each pod passed which hop
   bool streams_lists = false;   // lists come as the first events of watches
   bool merges_patches = false;  // status patches that wait for their turn are merged
   // For calls to extenders, on the host's loop. Without it configurations with extenders are

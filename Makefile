@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-compare bench-e2e bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
+.PHONY: all deps build demo up web web-test test e2e lint format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install package soak fuzz fuzz-short asan tsan clean help
 
 all: build
 
@@ -55,6 +55,9 @@ bench-compare: build ## berth's cycles beside kube-scheduler's, both in process,
 
 bench-e2e: build ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
 	@bench/e2e/run $(BENCH)
+
+bench-latency: build ## how long pods wait for their binding, kube-scheduler and berth in turn (BENCH="--busy")
+	@bench/latency/run $(BENCH)
 
 bench-up: build ## berth up with 5,000 nodes and 50,000 pods: rate, CPU per pod, memory
 	@bench/up/run $(BENCH)

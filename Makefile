@@ -4,7 +4,7 @@ JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
 .PHONY: all deps build berth demo up web web-test test check-all check-headers e2e hostile record lint lint-all \
-        lint-self-test format bench bench-check bench-compare bench-e2e bench-report bench-up install package soak fuzz \
+        lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install package soak fuzz \
         fuzz-build fuzz-short asan asan-short tsan tsan-short clean help
 
 all: build
@@ -83,6 +83,9 @@ bench-compare: build ## berth's cycles beside kube-scheduler's, both in process,
 
 bench-e2e: berth ## kube-scheduler, berth and a client that only binds, beside a real kube-apiserver
 	@bench/e2e/run $(BENCH)
+
+bench-latency: berth ## how long pods wait for their binding, kube-scheduler and berth in turn (BENCH="--busy")
+	@bench/latency/run $(BENCH)
 
 bench-up: berth ## berth up with 5,000 nodes and 50,000 pods: rate, CPU per pod, memory
 	@bench/up/run $(BENCH)

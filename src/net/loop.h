@@ -11,10 +11,9 @@
 #include <memory>
 
 #include "api/time.h"
+#include "net/pause_policy.h"
 
 namespace berth::net {
-
-using Nanoseconds = std::chrono::nanoseconds;
 
 class Loop {
  public:
@@ -35,9 +34,13 @@ class Loop {
   virtual Nanoseconds Steady() const = 0;
   // Uniform in [0, 1), for jitter.
   virtual double Random() = 0;
-  // How long, under load, sockets and timers may wait to be served together; 0: not at all. Holds
-  // at once. For loops that have such.
-  virtual void SetLongestRound(Nanoseconds) {}
+
+  // When the loop pauses to gather what arrives. A change holds at once, in a pause too. Only on
+  // the loop's thread.
+  PausePolicy& Pauses() { return pauses_; }
+
+ private:
+  PausePolicy pauses_;
 };
 
 // A loop over the operating system's sockets and clocks.

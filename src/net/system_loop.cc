@@ -4,14 +4,11 @@
 // heap of our own under one asio timer, because most of them (request deadlines) are cancelled
 // long before they are due: cancelling forgets the task and leaves its heap entry to be dropped.
 //
-// Under load the loop looks at its sockets in rounds instead of at every packet: one wake-up, one
-// read and one write then serve many requests, and what is done for the first of them has warmed
-// the caches for the others. A round is as long as makes the loop's work a kShare-th of it, and
-// where there is more work than kMuchWork longer in proportion, up to a limit: the more there is to
-// do, the more is done together. What comes after a quiet time is served at once, and so is what
-// other threads post, in a pause as well: only sockets and timers wait for the next round. Whoever
-// has emptied a socket looks again in the next round: a peer that talks all the time must not make
-// one long round of it, packet by packet.
+// The loop works in rounds: all that is ready, then perhaps a pause (pause_policy.h) in which
+// sockets and timers are left alone, so that one wake-up, one read and one write serve many
+// requests. What other threads post runs in a pause too. A connection that has emptied its socket
+// reads again in the next round: a peer that sends without a break must not make one long round of
+// it, packet by packet.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -36,9 +33,6 @@ namespace {
 
 namespace asio = boost::asio;
 using SteadyClock = std::chrono::steady_clock;
-
-constexpr int kShare = 25;
-constexpr Nanoseconds kMuchWork = std::chrono::microseconds(100);
 
 Nanoseconds ReadClock(clockid_t clock) {
   timespec time{};
@@ -98,14 +92,16 @@ class AsioLoop final : public SystemLoop {
   }
 
   void Run() override {
-    const auto work = asio::make_work_guard(io_);
-    Nanoseconds began = Steady();  // the round
+    const auto guard = asio::make_work_guard(io_);
     Nanoseconds worked = ReadClock(CLOCK_THREAD_CPUTIME_ID);
     while (BeginRound() > 0) {
       io_.poll();
-      const Nanoseconds before = std::exchange(worked, ReadClock(CLOCK_THREAD_CPUTIME_ID));
-      PauseUntil(began, RoundFor(worked - before));
-      began = Steady();
+      Nanoseconds work{0};  // of this round
+      if (!Pauses().FollowsBacklog()) {
+        const Nanoseconds before = std::exchange(worked, ReadClock(CLOCK_THREAD_CPUTIME_ID));
+        work = worked - before;
+      }
+      PauseAfter(work);
     }
   }
   void Stop() override {
@@ -117,7 +113,6 @@ class AsioLoop final : public SystemLoop {
     wake_.notify_one();
   }
   void NextRound(Task task) override { put_off_.push_back(std::move(task)); }
-  void SetLongestRound(Nanoseconds longest) override { longest_round_ = longest; }
   void* Native() override { return &io_; }
 
  private:
@@ -140,17 +135,12 @@ class AsioLoop final : public SystemLoop {
     return io_.run_one();
   }
 
-  // How long a round should be in which there was so much to do.
-  static Nanoseconds RoundFor(Nanoseconds work) {
-    work = std::min<Nanoseconds>(work, std::chrono::seconds(1));
-    return kShare * work * std::max<int64_t>(1, work / kMuchWork);
-  }
-
-  // Until a round that began then is as long as it should be, or as it may be. Runs what is posted
-  // meanwhile; sockets and timers wait.
-  void PauseUntil(Nanoseconds began, Nanoseconds round) {
-    const auto end = [&] { return began + std::min(round, longest_round_); };
-    if (Steady() >= end()) return;
+  // The pause after a round with so much work. Runs what is posted meanwhile, which may change the
+  // pause's length; sockets and timers wait.
+  void PauseAfter(Nanoseconds work) {
+    if (Pauses().After(work).count() == 0) return;
+    const Nanoseconds began = Steady();
+    const auto end = [&] { return began + Pauses().After(work); };
     std::unique_lock lock(mutex_);
     pausing_ = true;
     while (wake_.wait_until(lock, At(end()), [this] { return stopped_ || !posted_.empty(); }) &&
@@ -213,7 +203,6 @@ class AsioLoop final : public SystemLoop {
     std::make_heap(heap_.begin(), heap_.end(), Later);
   }
 
-  Nanoseconds longest_round_ = std::chrono::milliseconds(2);
   asio::io_context io_;
   asio::steady_timer timer_;
   berth::Random random_;

@@ -112,7 +112,8 @@ struct FlagValues {
   bool explain_events = false;
   std::vector<std::string> plugin_path;
   int32_t threads = 0;  // 0: one per core
-  uint64_t seed = 0;    // of ties between nodes; 0: drawn at start
+  bool trace_latency = false;
+  uint64_t seed = 0;  // of ties between nodes; 0: drawn at start
   // Global
   bool help = false;
   std::string version = "false";  // "true", "raw" or "vX.Y.Z-suffix"

@@ -380,6 +380,9 @@ void AddBerth(Table& t, FlagValues& v) {
     return {};
   };
   threads.text = [&v] { return std::to_string(v.threads); };
+  t.Bool("trace-latency", &v.trace_latency,
+         "Log for every pod when it passed each hop, from its watch event to the answer to its "
+         "binding, in microseconds.");
 }
 
 // Flags of earlier kube-schedulers that are still found in manifests.

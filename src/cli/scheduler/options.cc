@@ -292,6 +292,7 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   options.explain_events = values.explain_events;
   options.plugin_paths = values.plugin_path;
   options.threads = values.threads;
+  options.traces_latency = values.trace_latency;
   options.seed = values.seed;
   return options;
 }

@@ -83,7 +83,8 @@ struct SchedulerOptions {
   bool dashboard = false;
   bool explain_events = false;
   std::vector<std::string> plugin_paths;
-  int threads = 0;    // 0: one per core
+  int threads = 0;  // 0: one per core
+  bool traces_latency = false;
   uint64_t seed = 0;  // 0: drawn at start
 };
 

@@ -25,8 +25,8 @@
 namespace berth::cli::scheduler {
 namespace {
 
-// Under load: how long what comes from the API server may wait to be served together.
-constexpr net::Nanoseconds kLongestRound = std::chrono::milliseconds(50);
+// Of the loop, while the API server is behind with many requests.
+constexpr net::Nanoseconds kLongestPause = std::chrono::milliseconds(50);
 constexpr net::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
 // For the event that says the Lease was lost to be sent.
 constexpr std::chrono::milliseconds kLastWords(100);
@@ -168,7 +168,8 @@ class RunningProcess final : public Process {
     host.engine = EngineOptionsOf(options_);
     host.engine.extra_plugins = plugins_.extra;
     host.host_name = host_name_;
-    host.longest_round = kLongestRound;
+    host.longest_pause = kLongestPause;
+    host.traces_latency = options_.traces_latency;
     host.make_http_client = [this](net::HttpClientOptions http) {
       return net::MakeHttpClient(*loop_, std::move(http));
     };

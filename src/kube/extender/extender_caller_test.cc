@@ -152,7 +152,7 @@ TEST_F(ExtenderCallerTest, TlsIsTheExtendersOwn) {
   caller_.Use({extender});
   EXPECT_TRUE(options_.back().tls.insecure);
 
-  const testing::Identity identity = testing::MakeIdentity({});
+  const net::testing::Identity identity = net::testing::MakeIdentity({});
   extender.tls_config.emplace();
   extender.tls_config->server_name = "lamp";
   extender.tls_config->ca_data.data = identity.certificate;

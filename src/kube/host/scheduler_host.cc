@@ -8,6 +8,7 @@
 
 #include "kube/auth/read_file.h"
 #include "kube/host/engine_clock.h"
+#include "kube/host/latency_trace.h"
 #include "kube/host/mailbox.h"
 #include "kube/watch/reflector.h"
 #include "kube/watch/taint_sink.h"
@@ -29,10 +30,18 @@ constexpr int kCyclesPerLook = 16;
 constexpr int kGenerationShift = 48;
 
 class Host final : public SchedulerHost, private ObjectSink {
+  struct Pacing {
+    bool hurried = false;  // all pods wait for one answer
+    bool held_back = false;
+    bool operator==(const Pacing&) const = default;
+  };
+
  public:
   Host(net::Loop& loop, ApiClient& client, SchedulerHostOptions options)
       : loop_(loop),
         options_(std::move(options)),
+        trace_(options_.traces_latency ? LatencyTrace::ToLog() : nullptr),
+        traced_client_(trace_ ? MakeTracedClient(client, *trace_) : nullptr),
         known_pods_(static_cast<uint64_t>(loop.Random() * 0x1p53) << 11 ^
                     static_cast<uint64_t>(loop.Random() * 0x1p53)),
         events_(loop, client, options_.host_name),
@@ -48,7 +57,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     if (taints) taints_.emplace(own);
     ObjectSink& sink = taints ? *taints_ : own;
     const auto watch = [&](const Kind& kind) {
-      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, client, sink, &raw_,
+      ApiClient& watches = traced_client_ ? *traced_client_ : client;
+      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, watches, sink, &raw_,
                                                         behaviour.watch_list, &known_pods_));
     };
     for (const Kind* kind : WatchedKinds(behaviour)) watch(*kind);
@@ -141,20 +151,15 @@ class Host final : public SchedulerHost, private ObjectSink {
   bool TakesParts(std::string_view) const override { return true; }
   void NoteListed(std::string_view kind) {
     if (listed_.insert(kind).second && listed_.size() == reflectors_.size()) {
-      SetRounds();
+      loop_.Pauses().FollowBacklog(options_.longest_pause);
       Tell(EngineTask([this](scheduler::Engine&) {
         knows_all_ = true;
         synced_.store(true);
       }));
     }
   }
-  // Rounds gather what many pods are waiting for. Where all of them wait for one answer there is
-  // nothing to gather.
-  void SetRounds() {
-    if (options_.longest_round.count() == 0 || listed_.size() < reflectors_.size()) return;
-    loop_.SetLongestRound(hurried_ ? net::Nanoseconds(0) : options_.longest_round);
-  }
   void Changed(api::Object&& object) override {
+    if (const api::Pod* pod = trace_ ? std::get_if<api::Pod>(&object) : nullptr) TraceDecoded(*pod);
     Tell(std::make_unique<api::Object>(std::move(object)));
   }
   void StatusChanged(api::Pod&& pod) override {
@@ -164,7 +169,28 @@ class Host final : public SchedulerHost, private ObjectSink {
     Tell(RemovedObject{std::make_unique<api::Object>(std::move(object))});
   }
   void TellResult(scheduler::EffectResult&& result) {
+    if (trace_) trace_->Answered(result.id);
     Tell(std::make_unique<scheduler::EffectResult>(std::move(result)));
+  }
+
+  // --- For --trace-latency
+  void TraceDecoded(const api::Pod& pod) {
+    if (!pod.spec.node_name.empty()) return;
+    const api::ObjectMeta& meta = pod.metadata;
+    trace_->Decoded({.namespace_ = meta.namespace_, .name = meta.name, .uid = meta.uid});
+  }
+  void TraceTaken(const api::Object& object) {
+    if (const auto* pod = std::get_if<api::Pod>(&object)) trace_->Taken(pod->metadata.uid);
+  }
+  void TraceDecided(const std::vector<scheduler::Effect>& effects) {
+    for (const scheduler::Effect& effect : effects) {
+      const auto* bind = std::get_if<scheduler::BindPod>(&effect.action);
+      if (bind != nullptr) trace_->Decided(bind->pod.uid, effect.id);
+    }
+  }
+  // The client writes what it was handed in a post of its own, which runs before this one.
+  void TraceWritten(scheduler::EffectId effect) {
+    loop_.Post([this, effect] { trace_->Written(effect); });
   }
 
   // Whatever the loop finds in one go wakes the engine once.
@@ -236,8 +262,8 @@ class Host final : public SchedulerHost, private ObjectSink {
     do {
       if (options_.fence != nullptr && options_.fence->Passed(now.time_since_epoch())) return false;
       for (int i = 0; i < kCyclesPerLook; ++i) {
-        if (engine_->AwaitedRequests() >= kMaxAwaited) return false;  // their results wake us
-        if (!engine_->Step()) return false;
+        held_back_ = engine_->AwaitedRequests() >= kMaxAwaited;
+        if (held_back_ || !engine_->Step()) return false;  // results and events wake us
       }
       now = Mailbox::Clock::now();
     } while (now < until);
@@ -252,6 +278,7 @@ class Host final : public SchedulerHost, private ObjectSink {
             engine_->Replace(value.kind, std::move(value.objects), value.part);
             if (value.taken) loop_.Post(std::move(value.taken));
           } else if constexpr (std::is_same_v<T, std::unique_ptr<api::Object>>) {
+            if (trace_) TraceTaken(*value);
             others_.Upsert(*value);
             engine_->Upsert(std::move(*value));
           } else if constexpr (std::is_same_v<T, StatusOfPod>) {
@@ -272,27 +299,35 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   void SendEffects() {
     auto effects = engine_->TakeEffects();
-    const bool hurry = engine_->WaitsForAnswer();
-    if (std::exchange(in_a_hurry_, hurry) != hurry) {
-      loop_.Post([this, hurry] {
-        hurried_ = hurry;
-        SetRounds();
-      });
-    }
+    SetPauses({.hurried = engine_->WaitsForAnswer(), .held_back = held_back_});
     if (effects.empty()) return;
     for (scheduler::Effect& effect : effects) effect.id |= generation_ << kGenerationShift;
+    if (trace_) TraceDecided(effects);
     loop_.Post(
         [this, effects = std::make_shared<std::vector<scheduler::Effect>>(std::move(effects))] {
           for (scheduler::Effect& effect : *effects) {
             const auto* call = std::get_if<scheduler::CallExtender>(&effect.action);
-            call != nullptr ? extenders_.Call(effect.id, *call) : runner_.Run(std::move(effect));
+            const scheduler::EffectId id = effect.id;
+            call != nullptr ? extenders_.Call(id, *call) : runner_.Run(std::move(effect));
+            if (trace_) TraceWritten(id);
           }
         });
+  }
+
+  // Tells the loop what its pauses depend on.
+  void SetPauses(Pacing pacing) {
+    if (std::exchange(pacing_, pacing) == pacing) return;
+    loop_.Post([this, pacing] {
+      loop_.Pauses().SetHurried(pacing.hurried);
+      loop_.Pauses().SetHeldBack(pacing.held_back);
+    });
   }
 
   net::Loop& loop_;
   const SchedulerHostOptions options_;
   const EngineClock clock_;
+  const std::unique_ptr<LatencyTrace> trace_;       // null: nothing is traced
+  const std::unique_ptr<ApiClient> traced_client_;  // null: as above
   Mailbox mailbox_;
 
   // The loop's.
@@ -305,7 +340,6 @@ class Host final : public SchedulerHost, private ObjectSink {
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   std::set<std::string_view> listed_;  // kinds
   std::vector<Input> outbox_;          // for the mailbox
-  bool hurried_ = false;               // by the engine
 
   // The engine's.
   std::unique_ptr<scheduler::Engine> engine_;
@@ -313,7 +347,8 @@ class Host final : public SchedulerHost, private ObjectSink {
   uint64_t generation_ = 0;  // of the engine: the high bits of its effects' ids
   bool knows_all_ = false;   // it has the lists of all kinds
   bool scheduling_ = false;
-  bool in_a_hurry_ = false;  // it waits for an answer, and has told the loop
+  bool held_back_ = false;  // no cycles until requests are answered
+  Pacing pacing_;           // as the loop knows it
   std::unique_ptr<scheduler::Engine> next_engine_;
   Mailbox::Clock::time_point replace_at_;
   std::thread thread_;

@@ -37,11 +37,12 @@ struct SchedulerHostOptions {
   config::KubeSchedulerConfiguration config;
   scheduler::EngineOptions engine;
   std::string host_name;  // for events
-  // How long, once all lists are there, what the API server sends may wait
-  // under load to be served together; 0: as long as the loop thinks fit.
-  net::Nanoseconds longest_round{0};
-  // For calls to extenders, on the host's loop. Without it configurations with
-  // extenders are refused.
+  // Longest pause of the loop while many requests are unanswered (net/pause_policy.h). Changes
+  // speed.
+  net::Nanoseconds longest_pause = std::chrono::milliseconds(2);
+  bool traces_latency = false;  // logs when each pod passed which hop
+  // For calls to extenders, on the host's loop. Without it configurations with extenders are
+  // refused.
   HttpClientFactory make_http_client;
   // May be null; used on the engine's thread and outlive the host.
   framework::Executor* executor = nullptr;

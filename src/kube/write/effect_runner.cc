@@ -254,8 +254,11 @@ class EffectRunner::Impl {
   Result<WrittenObject> Keep(const Kind& kind, const ApiResponse& response);
 
   void Send(Key key, ApiRequest request, ApiClient::Callback done) {
-    const ApiClient::Id id =
-        client_.Send(std::move(request), [this, key, done = std::move(done)](ApiResponse response) {
+    loop_.Pauses().Sent();
+    const ApiClient::Id id = client_.Send(
+        std::move(request),
+        [this, key, sent = loop_.Steady(), done = std::move(done)](ApiResponse response) {
+          loop_.Pauses().Answered(loop_.Steady() - sent);
           const auto run = runs_.find(key);
           if (run == runs_.end()) return;
           run->second.request = 0;

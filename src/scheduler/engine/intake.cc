@@ -135,7 +135,7 @@ void Intake::Upsert(api::Object&& object) {
   std::visit(
       [this]<class T>(T& value) {
         if constexpr (std::is_same_v<T, api::Pod>) {
-          config::HideDisabledFields(options_.behaviour, value);
+          config::HideDisabledFields(c_.options.behaviour, value);
           UpsertPod(value);
         } else if constexpr (std::is_same_v<T, api::Node>) {
           UpsertNode(std::move(value));

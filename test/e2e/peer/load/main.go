@@ -1,5 +1,6 @@
 // Command load is the benchmark's hand on the API server. It makes nodes and pods, binds pods without any scheduling
-// (the speed no scheduler can beat), and says when the first and the last pod was bound.
+// (the speed no scheduler can beat), says when the first and the last pod was bound, and measures how long single pods
+// wait for their binding (pace.go).
 package main
 
 import (
@@ -26,7 +27,9 @@ var (
 	pods       = flag.Int("pods", 0, "make: how many pods; watch: how many to wait for")
 	kind       = flag.String("kind", "basic", "make: basic, spread or anti-affinity pods")
 	inFlight   = flag.Int("in-flight", 100, "how many requests at once")
-	limit      = flag.Duration("limit", 10*time.Minute, "watch: give up after this long")
+	limit      = flag.Duration("limit", 10*time.Minute, "watch, pace …: give up after this long")
+	rate       = flag.Float64("rate", 50, "pace: pods per second")
+	address    = flag.String("address", "127.0.0.1:0", "extender: where to listen")
 )
 
 const namespace = "default"
@@ -35,6 +38,9 @@ var ctx = context.Background()
 
 func main() {
 	flag.Parse()
+	if flag.Arg(0) == "extender" {
+		serveExtender()
+	}
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	check(err)
 	config.QPS = -1
@@ -48,8 +54,18 @@ func main() {
 		bindAll(client)
 	case "watch":
 		watchBindings(client)
+	case "pace":
+		pace(client)
+	case "requeue":
+		requeue(client)
+	case "preempt":
+		preempt(client)
+	case "pairs":
+		pairs(client)
+	case "remove":
+		removePods(client)
 	default:
-		log.Fatalf("load: make, bind or watch, not %q", flag.Arg(0))
+		log.Fatalf("load: no such command: %q", flag.Arg(0))
 	}
 }
 

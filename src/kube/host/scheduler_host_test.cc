@@ -1,0 +1,176 @@
+// SchedulerHost over a client that the test answers, on a loop in virtual time that pauses as the
+// real one does: what a pod waits for by design is counted, not measured.
+#include "kube/host/scheduler_host.h"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+#include "kube/kinds.h"
+#include "kube/testing/fake_api_client.h"
+#include "net/testing/paced_loop.h"
+
+namespace berth::kube {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view kPods = "/api/v1/pods";
+
+class SchedulerHostTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    SchedulerHostOptions options;
+    options.config = config::Default();
+    options.host_name = "test";
+    options.longest_pause = milliseconds(50);
+    auto host = SchedulerHost::Make(loop_, client_, std::move(options));
+    ASSERT_TRUE(host) << host.error().Message();
+    host_ = std::move(*host);
+    host_->Start();
+    host_->StartScheduling();
+    AnswerLists();
+  }
+  void TearDown() override { host_->Stop(); }
+
+  void AnswerLists() {
+    const size_t kinds = WatchedKinds().size();
+    loop_.RunUntil([&] { return client_.Size() == kinds + 1; });  // and what events there are
+    for (size_t i = 0; i < kinds + 1; ++i) {
+      loop_.Deliver([this, i] { client_.Respond(i, ListFor(client_.At(i).request.path)); });
+    }
+    loop_.RunUntil([&] { return client_.Size() == 2 * kinds + 1; });
+    pods_watch_ = client_.FindOpen(kPods);
+    client_.Start(pods_watch_, kJson);
+  }
+
+  static ApiResponse ListFor(std::string_view path) {
+    std::string_view kind;
+    for (const Kind& watched : WatchedKinds()) {
+      if (CollectionPath(watched) == path) kind = watched.kind;
+    }
+    std::string_view items;
+    if (kind == "Node") {
+      items = R"({"metadata":{"name":"node","resourceVersion":"1"},
+                  "status":{"allocatable":{"cpu":"100","memory":"1Ti","pods":"10000"}}})";
+    }
+    return FakeApiClient::Success(
+        fmt::format(R"({{"kind":"{}List","metadata":{{"resourceVersion":"1"}},"items":[{}]}})",
+                    kind, items),
+        kJson);
+  }
+
+  // The event about pod `i` arrives, with or without its node.
+  void Arrive(std::string_view type, int i, bool bound) {
+    const std::string frame = fmt::format(
+        R"({{"type":"{}","object":{{"kind":"Pod","apiVersion":"v1",
+            "metadata":{{"name":"pod-{}","namespace":"default","uid":"uid-{}","resourceVersion":"{}"}},
+            "spec":{{"schedulerName":"default-scheduler"{},"containers":[{{"name":"c"}}]}}}}}})",
+        type, i, i, ++version_, bound ? R"(,"nodeName":"node")" : "");
+    loop_.Deliver([this, frame] { client_.SendFrame(pods_watch_, frame); });
+  }
+  void Create(int i) { Arrive("ADDED", i, false); }
+
+  // Requests that bind pods, in the order they were sent.
+  std::vector<size_t> Bindings() {
+    for (; looked_at_ < client_.Size(); ++looked_at_) {
+      const ApiRequest& request = client_.At(looked_at_).request;
+      if (request.method == "POST" && request.path.ends_with("/binding")) {
+        bindings_.push_back(looked_at_);
+      }
+    }
+    return bindings_;
+  }
+  void AwaitBindings(size_t count) {
+    loop_.RunUntil([&] { return Bindings().size() >= count; });
+  }
+  void Answer(size_t binding) {
+    loop_.Deliver([this, call = Bindings()[binding]] {
+      client_.Respond(call, FakeApiClient::Success("", kJson));
+    });
+  }
+  // Everything delivered is served, and the engine has it.
+  void Settle() {
+    bool settled = false;
+    loop_.Deliver([&] {
+      loop_.Post(
+          [&] { host_->Do([&](scheduler::Engine&) { loop_.Post([&] { settled = true; }); }); });
+    });
+    loop_.RunUntil([&] { return settled; });
+  }
+
+  net::PacedLoop loop_;
+  FakeApiClient client_{kJson};
+  std::unique_ptr<SchedulerHost> host_;
+  size_t pods_watch_ = 0;
+  size_t looked_at_ = 0;
+  std::vector<size_t> bindings_;
+  int version_ = 10;
+};
+
+// Pods that come one after the other: from the event to the request no time passes, and none until
+// the answer and the event about the binding are taken up. Every round counts as a second of CPU
+// time here: the policy must not take a slow machine for a backlog.
+TEST_F(SchedulerHostTest, ALonePodMeetsNoPause) {
+  const net::Nanoseconds start = loop_.Steady();
+  const int met = loop_.pauses_met;
+  for (int i = 0; i < 50; ++i) {
+    Create(i);
+    AwaitBindings(static_cast<size_t>(i) + 1);
+    Answer(static_cast<size_t>(i));
+    Arrive("MODIFIED", i, true);
+    Settle();
+  }
+  EXPECT_EQ(loop_.pauses_met, met);
+  EXPECT_EQ(loop_.Steady(), start);
+}
+
+// As above, while the API server takes its time with a few other bindings.
+TEST_F(SchedulerHostTest, APodBesideAFewSlowBindingsMeetsNoPause) {
+  constexpr int kSlow = 10;
+  for (int i = 0; i < kSlow; ++i) Create(i);
+  AwaitBindings(kSlow);
+  loop_.Pass(milliseconds(500));
+  const int met = loop_.pauses_met;
+  for (int i = kSlow; i < 2 * kSlow; ++i) {
+    Create(i);
+    AwaitBindings(static_cast<size_t>(i) + 1);
+    Answer(static_cast<size_t>(i));
+    Settle();
+  }
+  EXPECT_EQ(loop_.pauses_met, met);
+}
+
+// More pods than requests may be in flight, and a server that takes half a second: its answers are
+// gathered. Once it has caught up, a pod meets no pause again.
+TEST_F(SchedulerHostTest, AnswersAreGatheredWhileTheServerIsBehind) {
+  constexpr int kPodsAtOnce = 1200;
+  constexpr size_t kInFlight = 1000;
+  for (int i = 0; i < kPodsAtOnce; ++i) Create(i);
+  AwaitBindings(kInFlight);
+  loop_.Pass(milliseconds(500));
+
+  constexpr size_t kAnswers = 900;
+  const int rounds = loop_.rounds;
+  for (size_t i = 0; i < kAnswers; ++i) {
+    Answer(i);
+    loop_.Pass(std::chrono::microseconds(500));
+  }
+  EXPECT_LT(loop_.rounds - rounds, 60);
+
+  AwaitBindings(kPodsAtOnce);
+  for (size_t i = kAnswers; i < kPodsAtOnce; ++i) Answer(i);
+  Settle();
+  const int met = loop_.pauses_met;
+  const net::Nanoseconds start = loop_.Steady();
+  Create(kPodsAtOnce);
+  AwaitBindings(kPodsAtOnce + 1);
+  EXPECT_EQ(loop_.pauses_met, met);
+  EXPECT_EQ(loop_.Steady(), start);
+}
+
+}  // namespace
+}  // namespace berth::kube

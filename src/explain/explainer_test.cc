@@ -50,7 +50,8 @@ class ExplainerTest : public testing::Test {
     while (engine_->Step()) {
     }
     for (scheduler::Effect& effect : engine_->TakeEffects()) {
-      engine_->Complete({.id = effect.id, .code = EffectResult::Code::kOk, .message = ""});
+      engine_->Complete(
+          {.id = effect.id, .code = scheduler::EffectResult::Code::kOk, .message = ""});
     }
   }
   DecisionView View(const std::string& name, const std::string& node = "") {
@@ -73,20 +74,21 @@ class ExplainerTest : public testing::Test {
 };
 
 // Times points by a clock that goes on by a millisecond whenever it is looked at.
-class Timer final : public EngineObserver {
+class Timer final : public scheduler::EngineObserver {
  public:
-  CycleInterest CycleBegan(const cluster::Pod&, std::string_view, uint8_t) override {
+  scheduler::CycleInterest CycleBegan(const cluster::Pod&, std::string_view, uint8_t) override {
     cycle_.Clear();
     return {.points = timing};
   }
   void PointEnded(framework::Point point, framework::Code) override {
     cycle_.Add(point, 1'000'000);
   }
-  void BindingPointEnded(const PodRef&, framework::Point point, framework::Code) override {
+  void BindingPointEnded(const scheduler::PodRef&, framework::Point point,
+                         framework::Code) override {
     binding_.Add(point, 2'000'000);
   }
   const scheduler::PointTimes* CycleTimes() override { return &cycle_; }
-  const scheduler::PointTimes* BindingTimes(const PodRef&) override {
+  const scheduler::PointTimes* BindingTimes(const scheduler::PodRef&) override {
     return timing ? &binding_ : nullptr;
   }
 

@@ -81,7 +81,7 @@ class AttemptTest : public ::testing::Test {
       extra.push_back(plugin);
     }
     calls_of_test = &calls_;
-    auto made = ProfileSet::Make(config::Default(), cluster_, nullptr, 0, extra);
+    auto made = ProfileSet::Make(config::Default(), {}, cluster_, nullptr, 0, extra);
     ASSERT_TRUE(made.has_value());
     profiles_ = std::make_unique<ProfileSet>(std::move(*made));
     cycle_ = profiles_->CycleFor("default-scheduler");

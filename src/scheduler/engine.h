@@ -65,8 +65,8 @@ struct EngineOptions {
   bool call_extenders = true;
   // Changes results: plugins of the host's own.
   std::vector<ExtraPlugin> extra_plugins = {};
-  // Changes speed only: look for contradictions after every input, on large clusters after every few.
-  // Invariants() has what was found.
+  // Changes speed only: look for contradictions after every input, on large clusters after every
+  // few. Invariants() has what was found.
   bool check_inputs = kDebugChecks;
   PlantedBug planted_bug = PlantedBug::kNone;
 };
@@ -142,8 +142,8 @@ class Engine {
   // What explanations are made from, good until the next input. Nothing that is asked of it changes
   // a decision.
   Source Explaining();
-  // Contradictions in the engine's own state, now or after an earlier input that was checked. Empty:
-  // none. Costs a pass over all pods.
+  // Contradictions in the engine's own state, now or after an earlier input that was checked.
+  // Empty: none. Costs a pass over all pods.
   std::vector<std::string> Invariants() const;
 
  private:

@@ -119,7 +119,7 @@ class RandomTrials {
       if (answer) {
         framework::NodeSet feasible;
         framework::NodeSet best;
-        cycle.classes().List(&feasible, &best);
+        cycle.class_answer().List(&feasible, &best);
         return Text(feasible, best, answer->scored ? answer->total : 0);
       }
     }

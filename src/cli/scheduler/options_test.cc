@@ -1,5 +1,4 @@
-// What becomes of a command line before anything is connected to: options, or an exit code and the
-// words kube-scheduler says.
+// From a command line to options, or to kube-scheduler's exit code and message.
 #include "cli/scheduler/options.h"
 
 #include <unistd.h>

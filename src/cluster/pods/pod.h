@@ -23,7 +23,7 @@ struct PodKey {
 
 struct Pod {
   PodId id = kNoPod;
-  uint64_t serial = 0;  // 0: not in a table
+  uint64_t serial = 0;              // 0: not in a table
   const PodShape* shape = nullptr;  // never null once the pod is in a table
 
   std::string name;

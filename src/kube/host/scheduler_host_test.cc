@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "config/behaviour.h"
 #include "config/config.h"
 #include "kube/kinds.h"
 #include "kube/testing/fake_api_client.h"
@@ -37,7 +38,7 @@ class SchedulerHostTest : public ::testing::Test {
   void TearDown() override { host_->Stop(); }
 
   void AnswerLists() {
-    const size_t kinds = WatchedKinds().size();
+    const size_t kinds = WatchedKinds(config::Behaviour()).size();
     loop_.RunUntil([&] { return client_.Size() == kinds + 1; });  // and what events there are
     for (size_t i = 0; i < kinds + 1; ++i) {
       loop_.Deliver([this, i] { client_.Respond(i, ListFor(client_.At(i).request.path)); });
@@ -49,8 +50,8 @@ class SchedulerHostTest : public ::testing::Test {
 
   static ApiResponse ListFor(std::string_view path) {
     std::string_view kind;
-    for (const Kind& watched : WatchedKinds()) {
-      if (CollectionPath(watched) == path) kind = watched.kind;
+    for (const Kind* watched : WatchedKinds(config::Behaviour())) {
+      if (CollectionPath(*watched) == path) kind = watched->kind;
     }
     std::string_view items;
     if (kind == "Node") {

@@ -80,8 +80,7 @@ std::vector<SliceId> NodePools::LiveSlices(const Inventory& inventory) const {
       const api::ResourceSlice& slice = *slices[id].object;
       return std::tie(slice.spec.driver, slice.spec.pool.name, slice.metadata.name);
     };
-    std::sort(live.begin(), live.end(),
-              [&](SliceId a, SliceId b) { return key(a) < key(b); });
+    std::sort(live.begin(), live.end(), [&](SliceId a, SliceId b) { return key(a) < key(b); });
   }
   return live;
 }

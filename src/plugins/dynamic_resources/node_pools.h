@@ -86,7 +86,7 @@ class NodePools {
 
   // The slices of a pool on all nodes.
   struct PoolSlices {
-    int64_t generation = 0;  // the newest
+    int64_t generation = 0;       // the newest
     std::vector<SliceId> slices;  // of that generation
   };
 

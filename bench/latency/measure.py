@@ -29,11 +29,11 @@ import time
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "test/e2e"))
 
+import report  # noqa: E402
+
 from harness.cluster import Cluster, peers_folder  # noqa: E402
 from harness.processes import Process, free_port  # noqa: E402
 from harness.scheduler import configuration  # noqa: E402
-
-import report  # noqa: E402
 
 LOAD = REPOSITORY / "build/e2e-load"
 UNLIMITED = [
@@ -254,7 +254,9 @@ def main():
     parser.add_argument("--trace", action="store_true", help="berth's hops, from --trace-latency")
     parser.add_argument("--limit", type=int, default=60, help="seconds one pod may take")
     parser.add_argument("--berth", type=pathlib.Path, default=REPOSITORY / "build/bin/berth")
-    parser.add_argument("--json", type=pathlib.Path, help="default: build/bench-latency[-busy].json")
+    parser.add_argument(
+        "--json", type=pathlib.Path, help="default: build/bench-latency[-busy].json"
+    )
     parser.add_argument("--svg", type=pathlib.Path, help="default: build/bench-latency[-busy].svg")
     args = parser.parse_args()
     name = "bench-latency-busy" if args.busy else "bench-latency"

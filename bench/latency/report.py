@@ -100,7 +100,7 @@ def plot(rows):
         'font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         f'<text x="{LEFT}" y="20" font-size="14">From created to bound, ms: '
-        f'{rows[0]["nodes"]:,} nodes{busy}</text>',
+        f"{rows[0]['nodes']:,} nodes{busy}</text>",
     ]
     tick = low
     while tick <= high:

@@ -90,7 +90,7 @@ TEST(PluginsTest, WhatIfsAreWorkedOutWithWhatWasLoaded) {
   const auto resolved = config::Resolve(*loaded, plugins->Resolve());
   ASSERT_TRUE(resolved.has_value()) << resolved.error().Message();
 
-  berth::scheduler::explain::WhatIfRequest request;
+  berth::explain::WhatIfRequest request;
   for (const char* labels :
        {"street, labels: {noisy: \"1\", quietness: \"9\"}", "library, labels: {quietness: \"8\"}",
         "office, labels: {quietness: \"4\"}"}) {

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
-from kit.up import BERTH, Up  # noqa: E402
+from kit.up import BERTH, Up
 
 MEMORY = 300  # MiB
 CANARY = 10.0  # seconds

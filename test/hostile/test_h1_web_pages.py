@@ -42,7 +42,9 @@ def victim(shared):
     assert shared.create("secrets", "treasure", stringData={"x": "gold"})[0] == 201
 
 
-@pytest.mark.parametrize("page", [REBOUND | FOREIGN, REBOUND, FOREIGN], ids=["both", "host", "origin"])
+@pytest.mark.parametrize(
+    "page", [REBOUND | FOREIGN, REBOUND, FOREIGN], ids=["both", "host", "origin"]
+)
 @pytest.mark.parametrize("row", ROWS)
 def test_h1_a_page_gets_nothing(up, row, page):
     method, path, headers, body = ROWS[row]
@@ -67,7 +69,9 @@ def test_h1_bodies_that_need_no_preflight(up, kind):
     assert (status, said["reason"]) == (415, "UnsupportedMediaType")
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:31999", "127.0.0.1", "127.9.9.9:80", "[::1]:8001"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:31999", "127.0.0.1", "127.9.9.9:80", "[::1]:8001"]
+)
 def test_h1_this_machine_is_served(up, host):
     """kubectl and curl send no Origin; the dashboard that of its own host, whatever port an SSH
     tunnel gave it."""
@@ -86,6 +90,8 @@ def test_h1_a_client_without_a_content_type(up):
 
 
 def test_h1_names_can_be_added(start):
-    up = start("--accept-hosts=dev.example", "--accept-hosts=*.app.example", "--no-scheduler", canary=0)
+    up = start(
+        "--accept-hosts=dev.example", "--accept-hosts=*.app.example", "--no-scheduler", canary=0
+    )
     for host, status in (("dev.example:8001", 200), ("x.app.example", 200), ("evil.example", 403)):
         assert up.request("GET", "/api/v1/nodes", headers={"Host": host})[0] == status, host

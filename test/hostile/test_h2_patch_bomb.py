@@ -49,7 +49,9 @@ def test_h2_operations_that_move_much(up):
     assert up.cpu() - before < 5
 
 
-@pytest.mark.parametrize("kind", ["merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"])
+@pytest.mark.parametrize(
+    "kind", ["merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"]
+)
 def test_h2_results_larger_than_a_body(up, kind):
     name = kind.split("-")[0]
     headers = {"Content-Type": f"application/{kind}"}

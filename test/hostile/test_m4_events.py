@@ -5,7 +5,6 @@ import os
 import time
 
 import pytest
-
 from kit.up import until
 
 EVENTS = "/api/v1/namespaces/default/events"
@@ -102,7 +101,10 @@ def test_m4_churn(start):
     up = start("--data-dir", nodes=500, memory=1500, canary=30)
     path = "/apis/apps/v1/namespaces/default/deployments"
     labels = {"app": "churn"}
-    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "c", "image": "x"}]},
+    }
     began, made, samples = time.monotonic(), 0, []
     while time.monotonic() - began < SECONDS:
         spec = {"replicas": 30, "selector": {"matchLabels": labels}, "template": template}

@@ -8,9 +8,8 @@ import ssl
 import subprocess
 
 import pytest
-from kubernetes import client, config
-
 from kit.up import BERTH, Up, answer
+from kubernetes import client, config
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 

@@ -3,8 +3,7 @@
 import time
 
 import pytest
-
-from kit.up import answer, closed
+from kit.up import closed
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 HEAD = f"POST {MAPS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n".encode()

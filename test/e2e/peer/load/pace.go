@@ -27,34 +27,41 @@ type bindings struct {
 func watchBound(client kubernetes.Interface) *bindings {
 	b := &bindings{seen: map[string]time.Time{}}
 	b.changed = sync.NewCond(&b.mutex)
-	events := openWatch(client, "spec.nodeName!=")
-	go func() {
-		for event := range events {
-			now := time.Now()
+	watchPods(client, func(event watch.Event, pod *corev1.Pod) {
+		now := time.Now()
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		if _, known := b.seen[pod.Name]; !known {
+			b.seen[pod.Name] = now
+			b.changed.Broadcast()
+		}
+	})
+	return b
+}
+
+// watchPods calls see for every event about pods with a node after it has returned. The API server ends watches that it
+// finds too slow; they go on from the last version seen.
+func watchPods(client kubernetes.Interface, see func(watch.Event, *corev1.Pod)) {
+	bound := metav1.ListOptions{FieldSelector: "spec.nodeName!=", Limit: 1}
+	list, err := client.CoreV1().Pods(namespace).List(ctx, bound)
+	check(err)
+	go followPods(client, list.ResourceVersion, see)
+}
+
+func followPods(client kubernetes.Interface, version string, see func(watch.Event, *corev1.Pod)) {
+	for {
+		events, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
+			FieldSelector: "spec.nodeName!=", ResourceVersion: version})
+		check(err)
+		for event := range events.ResultChan() {
 			pod, isPod := event.Object.(*corev1.Pod)
 			if !isPod {
 				log.Fatalf("load: the watch of bound pods failed: %v", event.Object)
 			}
-			b.mutex.Lock()
-			if _, known := b.seen[pod.Name]; !known {
-				b.seen[pod.Name] = now
-				b.changed.Broadcast()
-			}
-			b.mutex.Unlock()
+			version = pod.ResourceVersion
+			see(event, pod)
 		}
-		log.Fatal("load: the watch of bound pods ended")
-	}()
-	return b
-}
-
-func openWatch(client kubernetes.Interface, fields string) <-chan watch.Event {
-	list, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{FieldSelector: fields, Limit: 1})
-	check(err)
-	seconds := int64(limit.Seconds()) + 60
-	events, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
-		FieldSelector: fields, ResourceVersion: list.ResourceVersion, TimeoutSeconds: &seconds})
-	check(err)
-	return events.ResultChan()
+	}
 }
 
 // wait returns when the pod was bound; zero: not until the deadline.
@@ -190,17 +197,13 @@ func requeue(client kubernetes.Interface) {
 func preempt(client kubernetes.Interface) {
 	bound := watchBound(client)
 	leaving := make(chan string, *pods)
-	events := openWatch(client, "spec.nodeName!=")
-	go func() {
-		told := map[string]bool{}
-		for event := range events {
-			pod, isPod := event.Object.(*corev1.Pod)
-			if isPod && event.Type == watch.Modified && pod.DeletionTimestamp != nil && !told[pod.Name] {
-				told[pod.Name] = true
-				leaving <- pod.Name
-			}
+	told := map[string]bool{}
+	watchPods(client, func(event watch.Event, pod *corev1.Pod) {
+		if event.Type == watch.Modified && pod.DeletionTimestamp != nil && !told[pod.Name] {
+			told[pod.Name] = true
+			leaving <- pod.Name
 		}
-	}()
+	})
 	warmUp(client, bound)
 	ready()
 	measured := samples{start: time.Now()}

@@ -132,6 +132,11 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
       shared_->incoming -= std::exchange(held_, 0);
       return;
     }
+    if (http2_ && http2_->Idle()) {  // its client learns that it may connect again
+      evicted_ = true;
+      http2_->Finish();
+      return;
+    }
     if (http2_) {
       http2_->Stop();
     } else if (parser_) {

@@ -228,7 +228,7 @@ void Attempts::TellFailed(const cluster::Pod& pod, framework::Point point, NodeI
                             status.Message());
 }
 
-// What stands before the binding may take long: others are told where the pod is expected.
+// PreBind may take long. The nomination shows other components where the pod is expected.
 void Attempts::NominateBeforeBinding(const Binding& binding) {
   if (binding.waits.empty() && binding.tasks.empty()) return;
   if (c_.cluster.GetPod(binding.pod).nominated_node_name == binding.node_name) return;
@@ -275,7 +275,7 @@ void Attempts::Fail(PodId id, const Failure& failure) {
   }
   const cluster::Pod& pod = c_.cluster.GetPod(id);
   const auto named = c_.pods.by_name.find(pod.Key());
-  if (named == c_.pods.by_name.end() || named->second == id) {  // else: made anew under its name
+  if (named == c_.pods.by_name.end() || named->second == id) {  // else: recreated under its name
     LogFailure(pod, attempts, failure);
     if (c_.observer != nullptr) {
       c_.observer->Attempted(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError, "",
@@ -303,7 +303,7 @@ void Attempts::Requeue(PodId id, const Failure& failure) {
   }
 }
 
-// Without this, the next cycle could give away the room before the API server shows the nomination.
+// Without this, the next cycle could use the capacity before the watch shows the nomination.
 void Attempts::Nominate(PodId id, const Failure& failure) {
   std::string node;
   switch (failure.nomination) {

@@ -48,6 +48,9 @@ function(berth_pch target layer kind)
       target_compile_options(${owner} PRIVATE ${BERTH_TEST_OPTIONS})
     endif()
     target_precompile_headers(${owner} PRIVATE ${headers})
+    # Not from the compiler cache: it would take a header that was parsed when white space or comments were others, and
+    # g++ then fails to recognise the files of #pragma once.
+    set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER "")
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()

@@ -60,6 +60,7 @@ function(berth_module name)
     target_link_libraries(${name}_bench PRIVATE berth_${name} benchmark::benchmark_main)
     add_dependencies(programs ${name}_bench)
     add_test(NAME ${name}_bench_runs COMMAND ${name}_bench --benchmark_min_time=0)
+    set_tests_properties(${name}_bench_runs PROPERTIES ENVIRONMENT "BERTH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
     berth_label(bench ${name}_bench_runs)
   endif()
   # Every header compiles alone.

@@ -50,7 +50,9 @@ function(berth_pch target layer kind)
     target_precompile_headers(${owner} PRIVATE ${headers})
     # Not from the compiler cache: it would take a header that was parsed when white space or comments were others, and
     # g++ then fails to recognise the files of #pragma once.
-    set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER "")
+    if(CCACHE)
+      set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER ${CMAKE_SOURCE_DIR}/cmake/compile-pch)
+    endif()
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()

@@ -89,9 +89,10 @@ class Cluster:
     def _start_etcd(self):
         client_port, peer_port = free_port(), free_port()
         self.etcd_url = f"http://127.0.0.1:{client_port}"
+        own = peers_folder() / "etcd"  # peers of 1.34 use the one in PATH
         self.etcd = Process(
             [
-                "etcd",
+                str(own) if own.exists() else "etcd",
                 "--name=e2e",
                 f"--data-dir={self.data}",
                 "--log-level=error",

@@ -8,8 +8,8 @@
 
 namespace berth::api {
 
-// The content of src/api/testdata/NAME. CTest sets BERTH_SOURCE_DIR; a binary started by hand looks below the current
-// directory. Throws if there is no such file: the test fails with the name.
+// The content of src/api/testdata/NAME. CTest sets BERTH_SOURCE_DIR; a binary started by hand looks
+// below the current directory. Throws if there is no such file: the test fails with the name.
 inline std::string ReadTestData(const std::string& name) {
   const char* source = std::getenv("BERTH_SOURCE_DIR");
   const std::string dir = std::string(source ? source : ".") + "/src/api";

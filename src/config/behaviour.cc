@@ -31,7 +31,8 @@ DraFeatures DraFeaturesOf(const FeatureGates& gates) {
 }  // namespace
 
 Behaviour::Behaviour(const FeatureGates& gates)
-    : kubernetes_version(fmt::format("1.{}", gates.Minor())) {
+    : kubernetes_version(fmt::format("1.{}", gates.Minor())),
+      release(static_cast<Release>(gates.Minor() - OldestKubernetes())) {
   const int minor = gates.Minor();
   binding_timeout_arg = minor >= 35;
   strict_scoring_strategy = minor >= 36;
@@ -55,6 +56,10 @@ Behaviour::Behaviour(const FeatureGates& gates)
   victims_stop_at_first_budget = minor >= 37;
   preemption_has_message = minor >= 37;
   devices_post_filter_silent = minor >= 37;
+  skips_terminating_victims = minor >= 35;
+  preempts_in_memory = minor >= 36;
+  spares_last_victim_on_error = minor >= 36;
+  observes_zero_victims = minor != 36;
 
   dynamic_resources = gates.Enabled(Gate::kDynamicResourceAllocation);
   dra_filter_timeout = gates.Enabled(Gate::kDRASchedulerFilterTimeout);
@@ -78,10 +83,24 @@ Behaviour::Behaviour(const FeatureGates& gates)
   nominate_before_binding = gates.Enabled(Gate::kNominatedNodeNameForExpectation);
   observed_generation = gates.Enabled(Gate::kPodObservedGenerationTracking);
   failures_clear_nomination = minor >= 35;
+  wildcard_events_reach_gated_pods = minor >= 35;
+  activation_from_backoff_skips_pre_enqueue = minor >= 35;
+  flush_counts_from_last_flush = minor >= 36;
+  nominator_knows_gated_pods = minor >= 37;
+  forgets_terminating_assumed_pods = minor >= 35;
+  assumed_pods_expire = minor <= 35;
+  parallel_pre_bind = minor >= 36;
+  permit_wait_names_plugins = minor >= 36;
+  status_patches_retry_conflicts = minor >= 36;
+  binding_retries = minor >= 37;
+  opportunistic_batching = gates.Enabled(Gate::kOpportunisticBatching);
+  batch_hint_rescores = minor >= 37;
+  passive_volume_assume = minor >= 35;
 
   pod_events_split = minor >= 37;
   node_feature_events = minor >= 35;
   node_add_implies_taint = minor <= 36;
+  binding_is_no_deletion = minor >= 35;
   affinity_hints_own_labels = minor >= 36;
   affinity_hints_any_term = minor >= 37;
 
@@ -89,6 +108,8 @@ Behaviour::Behaviour(const FeatureGates& gates)
   watch_list = gates.Enabled(Gate::kWatchListClient);
   statusz = gates.Enabled(Gate::kComponentStatusz);
   flagz = gates.Enabled(Gate::kComponentFlagz);
+  configz_v1 = minor >= 36;
+  structured_zpages = minor >= 35;
 }
 
 Result<int> ParseKubernetesVersion(std::string_view text) {

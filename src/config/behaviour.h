@@ -6,6 +6,7 @@
 // compares a version or asks for a gate of the scheduler.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,10 @@ struct DraFeatures {
   bool operator==(const DraFeatures&) const = default;
 };
 
+// A supported minor, for tables that differ by release in most rows: metrics, API paths, flags.
+// A single difference in behaviour is a field of Behaviour instead.
+enum class Release : uint8_t { k1_34, k1_35, k1_36, k1_37 };
+
 // The minor a field names is the first one that has it.
 struct Behaviour {
   // Of DefaultKubernetes() with all gates at their defaults.
@@ -50,6 +55,7 @@ struct Behaviour {
   explicit Behaviour(const FeatureGates& gates);
 
   std::string kubernetes_version;  // "1.34", to print
+  Release release = Release::k1_34;
 
   // --- Configuration
   bool binding_timeout_arg = false;          // 1.35: DynamicResourcesArgs.bindingTimeout exists
@@ -85,6 +91,15 @@ struct Behaviour {
   bool victims_stop_at_first_budget = false;
   bool preemption_has_message = false;      // 1.37: success, too, and a prefix "preemption: "
   bool devices_post_filter_silent = false;  // 1.37: DynamicResources' PostFilter has no reasons
+  // 1.35: victims that terminate already get no request, and the preemptor waits in PreEnqueue
+  // until the request of its last victim ends.
+  bool skips_terminating_victims = false;
+  // 1.36: a victim that waits on Permit or is in PreBind is cancelled in memory, not deleted. It
+  // goes back through the error backoff.
+  bool preempts_in_memory = false;
+  bool spares_last_victim_on_error = false;  // 1.36: if the request of another victim failed
+  // The histogram preemption_victims counts candidates without a victim to delete: all but 1.36.
+  bool observes_zero_victims = true;
 
   // --- Devices
   // Off: DynamicResources is no default plugin, does nothing where it is named, and no kind of
@@ -117,12 +132,30 @@ struct Behaviour {
   bool nominate_before_binding = false;    // NominatedNodeNameForExpectation
   bool observed_generation = true;         // PodObservedGenerationTracking: in conditions
   bool failures_clear_nomination = false;  // 1.35: every failure does
+  // 1.35: gated pods are tried again by wildcard events: the flush of unschedulable pods and forced
+  // activation.
+  bool wildcard_events_reach_gated_pods = false;
+  bool activation_from_backoff_skips_pre_enqueue = false;  // 1.35
+  bool flush_counts_from_last_flush = false;               // 1.36: not from the last attempt alone
+  bool nominator_knows_gated_pods = false;                 // 1.37
+  // 1.35: an assumed pod that gets a deletionTimestamp or is deleted leaves its node at once.
+  bool forgets_terminating_assumed_pods = false;
+  bool assumed_pods_expire = true;              // until 1.35
+  bool parallel_pre_bind = false;               // 1.36: VolumeBinding and DynamicResources together
+  bool permit_wait_names_plugins = false;       // 1.36: the message of a waiting pod has reasons
+  bool status_patches_retry_conflicts = false;  // 1.36
+  bool binding_retries = false;         // 1.37: after transient errors, four tries from 10 ms on
+  bool opportunistic_batching = false;  // OpportunisticBatching
+  bool batch_hint_rescores = false;     // 1.37: the last node is scored again and may win again
+  // 1.35: VolumeBinding's assumed objects are valid while the informer's version is unchanged.
+  bool passive_volume_assume = false;
 
   // --- Events and hints
   // 1.37: AssignedPod, UnscheduledPod and TargetPod instead of Pod and UnschedulablePod.
   bool pod_events_split = false;
-  bool node_feature_events = false;        // 1.35: UpdateNodeDeclaredFeature
-  bool node_add_implies_taint = true;      // until 1.36: plugins with Node/Add get taint updates
+  bool node_feature_events = false;     // 1.35: UpdateNodeDeclaredFeature
+  bool node_add_implies_taint = true;   // until 1.36: plugins with Node/Add get taint updates
+  bool binding_is_no_deletion = false;  // 1.35: no AssignedPodDelete when a nominated pod is bound
   bool affinity_hints_own_labels = false;  // 1.36: own labels, nominated pods, deleted pods
   bool affinity_hints_any_term = false;    // 1.37: one matching anti-affinity term is enough
 
@@ -130,9 +163,11 @@ struct Behaviour {
   // Status patches that wait for their turn are merged, and counted in metrics.
   bool async_api_calls = false;  // SchedulerAsyncAPICalls
   // Lists are the first events of watches.
-  bool watch_list = false;  // WatchListClient
-  bool statusz = false;     // ComponentStatusz
-  bool flagz = false;       // ComponentFlagz
+  bool watch_list = false;         // WatchListClient
+  bool statusz = false;            // ComponentStatusz
+  bool flagz = false;              // ComponentFlagz
+  bool configz_v1 = false;         // 1.36: /configz shows versioned types
+  bool structured_zpages = false;  // 1.35: /statusz and /flagz negotiate JSON
 
   bool operator==(const Behaviour&) const = default;
 };

@@ -4,7 +4,7 @@ JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
 .PHONY: all deps build berth demo up web web-test test check-all check-headers e2e hostile record lint lint-all \
-        lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install package soak fuzz \
+        lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install package image soak fuzz \
         fuzz-build fuzz-short asan asan-short tsan tsan-short clean help
 
 all: build
@@ -53,6 +53,10 @@ hostile: berth ## attacks on a running berth up (HOSTILE="files or options of py
 package: build ## a Debian package in build/package, installed into a scratch root and tried
 	@cd build && cpack -G DEB > package.log 2>&1 || { cat package.log; exit 1; }
 	@tools/package-check build/package/*.deb
+
+image: berth ## a container image in build/image, built without a daemon, unpacked and tried
+	@rm -rf build/image && tools/image/build
+	@tools/image/check build/image/berth-*.tar
 
 web-test: berth ## drive the dashboard in Chromium (WEB="files or options of pytest" to choose)
 	@test/web/run $(WEB)

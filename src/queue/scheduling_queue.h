@@ -54,6 +54,9 @@ struct QueuedPod {
   PluginMask pending_plugins = 0;        // the same, waiting for an external condition
   PluginId gating_plugin = kNoPlugin;    // that gates it
   bool gated = false;
+  // It left the unschedulable pods without an event, and has not been tried since.
+  bool was_flushed = false;
+  std::optional<api::Time> flushed;  // when that was last, since its last attempt
 };
 
 // The result of a PreEnqueue plugin.
@@ -88,6 +91,13 @@ struct QueueOptions {
   int64_t max_in_unschedulable_ns = 300'000'000'000;
   // Changes results: a pod in backoff is popped when the active queue is empty.
   bool pop_from_backoff = true;
+  // Changes results: events without an object are for gated pods, too, whatever gates them.
+  bool wildcard_events_reach_gated_pods = false;
+  // Changes results: with pop_from_backoff, Activate does not run PreEnqueue for a pod in backoff.
+  bool activation_from_backoff_skips_pre_enqueue = false;
+  // Changes results: a pod that was retried without an event and gated again waits as long as one
+  // that was tried; otherwise it is retried at every tick.
+  bool flush_counts_from_last_flush = false;
 };
 
 class SchedulingQueue {

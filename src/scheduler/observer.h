@@ -52,6 +52,26 @@ struct ObserverWants {
   uint64_t cycles_begun = 0;  // so far: counted by the engine
 };
 
+// What a cycle got from the ranking that an earlier one left (OpportunisticBatching).
+enum class BatchAttempt : uint8_t {
+  kNoHint,
+  kHintUsed,     // the pod went to the node of the hint
+  kHintNotUsed,  // the node did not fit
+};
+inline constexpr size_t kBatchAttempts = 3;
+// As in the label of batch_attempts_total: "no_hint", …
+constexpr std::string_view NameOf(BatchAttempt attempt) {
+  constexpr std::string_view kNames[kBatchAttempts] = {"no_hint", "hint_used", "hint_not_used"};
+  return kNames[static_cast<size_t>(attempt)];
+}
+
+// Parts of a cycle that batching adds.
+enum class BatchStep : uint8_t {
+  kGetHint,  // looks whether the last ranking can be used
+  kRescore,  // within kGetHint: the last node is scored again
+  kStore,    // keeps the ranking
+};
+
 // What became of an object in the cluster.
 enum class Change : uint8_t { kAdd, kUpdate, kDelete };
 
@@ -113,6 +133,11 @@ class EngineObserver : public framework::CycleWatch {
                                std::string_view /*node*/) {}
   virtual void PreemptionEnded(const PodRef& /*preemptor*/, std::string_view /*node*/,
                                bool /*success*/) {}
+  // OpportunisticBatching: what came of a cycle's hint; the kept ranking is of no use, with the
+  // reason as in the label of batch_cache_flushed_total; the last node is scored again.
+  virtual void BatchAttempted(std::string_view /*profile*/, BatchAttempt) {}
+  virtual void BatchFlushed(std::string_view /*profile*/, std::string_view /*reason*/) {}
+  virtual void BatchRescored(std::string_view /*profile*/) {}
   // A pod waits for Permit; it no longer does.
   virtual void PermitWaits(const PodRef&) {}
   virtual void PermitWaited(framework::Code, int64_t /*waited_ns*/) {}
@@ -126,7 +151,10 @@ class EngineObserver : public framework::CycleWatch {
   virtual void Decided(const cluster::Pod&, const Decision&, const framework::Cycle&) {}
   // A node was chosen, or none and PostFilter has run.
   virtual void AlgorithmEnded() {}
-  // PreBind, Bind, PostBind or Unreserve of a pod whose cycle is over.
+  // A step of batching, within the cycle. `hinted`: kGetHint has found a node.
+  virtual void BatchStepBegan(BatchStep) {}
+  virtual void BatchStepEnded(std::string_view /*profile*/, BatchStep, bool /*hinted*/) {}
+  // PreBindPreFlight, PreBind, Bind, PostBind or Unreserve of a pod whose cycle is over.
   virtual void BindingPointBegan(const PodRef&, framework::Point) {}
   // One plugin of it, since the point began or the plugin before has answered.
   virtual void BindingPluginEnded(const PodRef&, framework::Point, std::string_view /*plugin*/,

@@ -78,6 +78,8 @@ class PreBindPlugin : public virtual Plugin {
   // Called after Reserve, in the same cycle. Null: nothing to do for this pod.
   virtual std::unique_ptr<PreBindTask> PreparePreBind(const CycleContext&, PluginState*,
                                                       NodeIndex node) = 0;
+  // May its tasks run beside those of other plugins that say so?
+  virtual bool AllowsParallel() const { return false; }
 };
 
 }  // namespace berth::framework

@@ -13,9 +13,11 @@ std::string_view PointName(Point point) {
                                                 "Reserve",
                                                 "Unreserve",
                                                 "Permit",
+                                                "PreBindPreFlight",
                                                 "PreBind",
                                                 "Bind",
-                                                "PostBind"};
+                                                "PostBind",
+                                                "Sign"};
   return kNames[static_cast<size_t>(point)];
 }
 

@@ -24,11 +24,13 @@ enum class Point : uint8_t {
   kReserve,
   kUnreserve,
   kPermit,
+  kPreBindPreFlight,
   kPreBind,
   kBind,
   kPostBind,
+  kSign,
 };
-inline constexpr size_t kPoints = 13;
+inline constexpr size_t kPoints = 15;
 
 // kube-scheduler's name, as in the labels of metrics: "PreFilter", "ScoreExtensionNormalize", …
 std::string_view PointName(Point point);

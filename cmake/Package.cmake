@@ -2,7 +2,8 @@
 install(TARGETS berth RUNTIME DESTINATION bin)
 install(FILES deploy/debian/berth.service DESTINATION /lib/systemd/system)
 install(FILES deploy/debian/berth.default DESTINATION /etc/default RENAME berth)
-install(FILES deploy/debian/scheduler.yaml deploy/static-pod.yaml deploy/deployment.yaml deploy/rbac.yaml
+install(FILES deploy/debian/scheduler.yaml deploy/static-pod.yaml deploy/kustomize/base/deployment.yaml
+        deploy/kustomize/base/rbac.yaml
         DESTINATION share/doc/berth/examples)
 install(DIRECTORY deploy/monitoring DESTINATION share/doc/berth/examples)
 install(FILES README.md docs/operations.md docs/metrics.md DESTINATION share/doc/berth)

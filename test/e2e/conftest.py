@@ -58,7 +58,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def apply_rbac(cluster):
-    cluster.kubectl("apply", "-f", REPOSITORY / "deploy/rbac.yaml")
+    cluster.kubectl("apply", "-f", REPOSITORY / "deploy/kustomize/base/rbac.yaml")
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,8 @@
-"""deploy/rbac.yaml grants what kube-scheduler has, and nothing else."""
+"""deploy/kustomize/base/rbac.yaml grants what kube-scheduler has, and nothing else."""
 
 from kubernetes import client
 
 from harness.cluster import BERTH_ACCOUNT, SCHEDULER_USER
-from harness.scheduler import REPOSITORY
 
 
 def subjects_are(subjects, user=None, account=None):
@@ -99,11 +98,3 @@ def test_writes_that_must_be_refused(cluster):
             }
         )
         assert bool(answer.status.allowed) == allowed, (verb, resource, sub)
-
-
-def test_manifests_are_accepted(cluster):
-    """The API server takes deploy/'s manifests as they are."""
-    for name in ("deployment.yaml", "static-pod.yaml"):
-        cluster.kubectl(
-            "apply", "--dry-run=server", "--validate=strict", "-f", REPOSITORY / "deploy" / name
-        )

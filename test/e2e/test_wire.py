@@ -383,7 +383,7 @@ def test_lists_can_be_streamed(quiet_world):
 
 
 def test_nothing_forbidden(cluster, main_scheduler, world):
-    """deploy/rbac.yaml is enough: no request of the session's scheduler was refused for want of
+    """The rights of deploy/ are enough: no request of the session's scheduler was refused for want of
     rights."""
     world.node("a")
     world.pod("one")

@@ -101,9 +101,15 @@ bench-report: build ## figures and charts from 100 to 1,000,000 nodes into docs 
 	@tools/bench-report build/bin/berth-bench
 
 PREFIX ?= /usr/local
-install: berth ## berth into PREFIX/bin, also as a plugin of kubectl (kubectl berth explain …)
-	install -D build/bin/berth $(DESTDIR)$(PREFIX)/bin/berth
+install: berth ## berth into PREFIX/bin, also as a plugin of kubectl (kubectl berth explain …), manual pages, completion
+	@$(call compile,release,manual)
+	install -D -s build/bin/berth $(DESTDIR)$(PREFIX)/bin/berth
 	ln -sf berth $(DESTDIR)$(PREFIX)/bin/kubectl-berth
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 build/manual/man/man1/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 build/manual/man/man8/* build/berth.8.gz
+	install -D -m 644 build/manual/completion/berth.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/berth
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions build/manual/completion/_berth
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d build/manual/completion/berth.fish
 
 soak: build ## ten thousand simulated clusters, everything going wrong
 	@build/bin/berth-sim --seeds 1..10000 --jobs $(JOBS)

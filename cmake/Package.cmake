@@ -12,10 +12,22 @@ find_program(GZIP gzip REQUIRED)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/berth.8.gz
                    COMMAND ${GZIP} -9nc ${CMAKE_SOURCE_DIR}/deploy/debian/berth.8 > ${CMAKE_BINARY_DIR}/berth.8.gz
                    DEPENDS deploy/debian/berth.8)
-add_custom_target(manual ALL DEPENDS ${CMAKE_BINARY_DIR}/berth.8.gz)
+# Pages of the commands and completion, from what the program prints about itself.
+set(manual ${CMAKE_BINARY_DIR}/manual)
+add_custom_command(OUTPUT ${manual}/made
+                   COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
+                   COMMAND ${CMAKE_SOURCE_DIR}/tools/manual $<TARGET_FILE:berth> ${manual}
+                   COMMAND ${GZIP} -9nr ${manual}/man
+                   COMMAND ${CMAKE_COMMAND} -E touch ${manual}/made
+                   DEPENDS berth tools/manual VERBATIM)
+add_custom_target(manual ALL DEPENDS ${CMAKE_BINARY_DIR}/berth.8.gz ${manual}/made)
 add_dependencies(programs manual)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # a package has no tests: they need not be built for it
 install(FILES ${CMAKE_BINARY_DIR}/berth.8.gz DESTINATION share/man/man8)
+install(DIRECTORY ${manual}/man DESTINATION share)
+install(FILES ${manual}/completion/berth.bash DESTINATION share/bash-completion/completions RENAME berth)
+install(FILES ${manual}/completion/_berth DESTINATION share/zsh/vendor-completions)
+install(FILES ${manual}/completion/berth.fish DESTINATION share/fish/vendor_completions.d)
 # For control planes that call the scheduler by its old name.
 install(CODE "file(MAKE_DIRECTORY \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/berth)
   file(CREATE_LINK ../../bin/berth \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/berth/kube-scheduler SYMBOLIC)")

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/build_info.h"
 #include "cli/config_command.h"
 #include "cli/explain/explain.h"
 #include "cli/scheduler/scheduler.h"
@@ -57,7 +58,8 @@ int main(int argc, char** argv) {
     return args.empty() ? 1 : 0;
   }
   if (args[0] == "version" || args[0] == "--version") {
-    fmt::print("berth {} (decides as kube-scheduler v1.34)\n", BERTH_VERSION);
+    fmt::print("berth {} (decides as kube-scheduler v1.34), commit {}\n", BERTH_VERSION,
+               berth::cli::BuildCommit());
     return 0;
   }
   for (const Command& command : kCommands) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/build_info.h"
 #include "cli/plugins.h"
 #include "cli/scheduler/serving.h"
 #include "cli/scheduler/stop_signal.h"
@@ -120,7 +121,10 @@ class RunningProcess final : public Process {
 
   Result<int> Run() override {
     log::Info(0, "Starting Kubernetes Scheduler",
-              {{"version", options_.version}, {"implementation", "berth"}});
+              {{"version", options_.version},
+               {"implementation", "berth"},
+               {"berthVersion", kBerthVersion},
+               {"commit", BuildCommit()}});
     loop_thread_ = std::thread([this] { loop_->Run(); });
     auto served = serving_->Start(*host_, elector_.get(), effective_, plugins_.extra);
     if (!served) return Fail(served.error());

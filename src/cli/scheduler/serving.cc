@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/build_info.h"
 #include "cli/explain/what_if.h"
 #include "cli/scheduler/version.h"
 #include "kube/client/rest_client.h"
@@ -91,6 +92,8 @@ server::ComponentInfo Component(const SchedulerOptions& options) {
   server::ComponentInfo info;
   info.git_version = options.version;
   info.git_commit = "berth";
+  info.berth_version = kBerthVersion;
+  info.berth_commit = BuildCommit();
   info.binary_version = BinaryVersion(options.version);
   info.compiler = "gcc";
   info.compiler_version = __VERSION__;

@@ -174,6 +174,14 @@ void AddComponentMetrics(Registry& registry, const ComponentInfo& info) {
              info.compiler_version, info.compiler, info.platform})
       ->Set(1);
   registry
+      .AddGauge({"berth_build_info",
+                 "A metric with a constant '1' value labeled by berth's version and the commit it "
+                 "was built from.",
+                 Stability::kNone,
+                 {"version", "commit"}})
+      .With({info.berth_version, info.berth_commit})
+      ->Set(1);
+  registry
       .AddGauge({"version_info",
                  "Provides the compatibility version info of the component. The component label is "
                  "the name of the component, usually kube, but is relevant for "

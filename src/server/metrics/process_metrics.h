@@ -47,9 +47,11 @@ struct ComponentInfo {
   std::string binary_version = "1.34";
   std::string emulation_version = "1.34";
   std::string min_compat_version = "1.33";
+  std::string berth_version;  // berth's own
+  std::string berth_commit;
   std::vector<FeatureValue> features;
 };
-// kubernetes_build_info, version_info, kubernetes_feature_enabled.
+// kubernetes_build_info, berth_build_info, version_info, kubernetes_feature_enabled.
 void AddComponentMetrics(Registry& registry, const ComponentInfo& info);
 
 // leader_election_master_status and leader_election_slowpath_total. From any thread.

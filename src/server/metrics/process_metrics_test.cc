@@ -47,6 +47,8 @@ TEST(ComponentMetrics, FeaturesAndVersions) {
   Registry registry;
   ComponentInfo info;
   info.git_version = "v1.34.10";
+  info.berth_version = "0.1.0";
+  info.berth_commit = "6a116e9d1c2b";
   info.features = {{"AllAlpha", "ALPHA", false}, {"ContextualLogging", "", true}};
   AddComponentMetrics(registry, info);
   const std::string text = registry.WriteText();
@@ -57,6 +59,7 @@ TEST(ComponentMetrics, FeaturesAndVersions) {
                               "min_compat=\"1.33\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("git_version=\"v1.34.10\""));
   EXPECT_THAT(text, HasSubstr("major=\"1\",minor=\"34\""));
+  EXPECT_THAT(text, HasSubstr("berth_build_info{commit=\"6a116e9d1c2b\",version=\"0.1.0\"} 1\n"));
 }
 
 TEST(LeaderMetrics, SayWhoLeads) {

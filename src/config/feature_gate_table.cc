@@ -17,11 +17,17 @@ struct Entry {
 };
 
 constexpr Entry Spec(uint8_t minor, bool enabled, bool locked, FeatureStage stage) {
-  return {Entry::What::kSpec, {minor, enabled, locked, stage}};
+  return {Entry::What::kSpec, {minor, enabled, locked, stage, 0}};
 }
 constexpr Entry Alpha(uint8_t minor) { return Spec(minor, false, false, kAlpha); }
 constexpr Entry BetaOff(uint8_t minor) { return Spec(minor, false, false, kBeta); }
 constexpr Entry BetaOn(uint8_t minor) { return Spec(minor, true, false, kBeta); }
+// Where every component is at least as new.
+constexpr Entry BetaOnBesideEqual(uint8_t minor) {
+  Entry entry = BetaOn(minor);
+  entry.spec.min_compatibility = minor;
+  return entry;
+}
 constexpr Entry GA(uint8_t minor) { return Spec(minor, true, false, kGA); }
 constexpr Entry GAOff(uint8_t minor) { return Spec(minor, false, false, kGA); }
 constexpr Entry GALocked(uint8_t minor) { return Spec(minor, true, true, kGA); }
@@ -29,9 +35,11 @@ constexpr Entry DeprecatedOff(uint8_t minor) { return Spec(minor, false, false, 
 constexpr Entry DeprecatedOn(uint8_t minor) { return Spec(minor, true, false, kDeprecated); }
 constexpr Entry DeprecatedLockedOff(uint8_t minor) { return Spec(minor, false, true, kDeprecated); }
 constexpr Entry DeprecatedLockedOn(uint8_t minor) { return Spec(minor, true, true, kDeprecated); }
-constexpr Entry Since(uint8_t minor) { return {Entry::What::kSince, {minor, false, false, kNone}}; }
+constexpr Entry Since(uint8_t minor) {
+  return {Entry::What::kSince, {minor, false, false, kNone, 0}};
+}
 constexpr Entry Removed(uint8_t minor) {
-  return {Entry::What::kRemoved, {minor, false, false, kNone}};
+  return {Entry::What::kRemoved, {minor, false, false, kNone, 0}};
 }
 
 constexpr Feature Row(std::string_view name, std::initializer_list<Entry> entries) {

@@ -17,41 +17,64 @@ constexpr std::string_view kAllBeta = "AllBeta";
 constexpr int kOldest = 34;
 constexpr int kNewest = 37;
 constexpr int kDefault = 34;
-// How many minors back a kube-scheduler can emulate.
+// How many minors back a kube-scheduler can emulate, and the first one that can be emulated.
 constexpr int kEmulationSpan = 3;
+constexpr int kFirstEmulated = 31;
+constexpr int kFirstWithMinCompatibility = 35;
 
 constexpr GateOfBerth kGatesOfBerth[] = {
     {Gate::kCSIMigrationPortworx, false},
     {Gate::kComponentFlagz, true},
     {Gate::kComponentStatusz, true},
+    {Gate::kCompositePodGroup, false},
     {Gate::kCoordinatedLeaderElection, false},
     {Gate::kDRAAdminAccess, true},
     {Gate::kDRAConsumableCapacity, true},
+    {Gate::kDRADerivedAttributes, false},
     {Gate::kDRADeviceBindingConditions, true},
+    {Gate::kDRADeviceCompatibilityGroups, false},
+    {Gate::kDRADeviceTaintRules, true},
     {Gate::kDRADeviceTaints, true},
     {Gate::kDRAExtendedResource, true},
+    {Gate::kDRAFractionalCapacityRange, true},
+    {Gate::kDRAListTypeAttributes, false},
+    {Gate::kDRANodeAllocatableResources, false},
+    {Gate::kDRAOptionalNodeOperations, false},
     {Gate::kDRAPartitionableDevices, true},
     {Gate::kDRAPrioritizedList, true},
     {Gate::kDRAResourceClaimDeviceStatus, true},
     {Gate::kDRASchedulerFilterTimeout, true},
+    {Gate::kDRAWorkloadResourceClaims, false},
     {Gate::kDynamicResourceAllocation, true},
+    {Gate::kGangScheduling, false},
+    {Gate::kGenericWorkload, false},
+    {Gate::kInPlacePodLevelResourcesVerticalScaling, true},
     {Gate::kInPlacePodVerticalScaling, true},
+    {Gate::kInPlacePodVerticalScalingSchedulerPreemption, false},
     {Gate::kLoggingAlphaOptions, true},
     {Gate::kLoggingBetaOptions, true},
     {Gate::kMatchLabelKeysInPodTopologySpread, true},
+    {Gate::kNodeDeclaredFeatures, true},
     {Gate::kNodeInclusionPolicyInPodTopologySpread, false},
     {Gate::kNominatedNodeNameForExpectation, true},
+    {Gate::kOpportunisticBatching, true},
+    {Gate::kPodGroupPreemptionPolicy, false},
     {Gate::kPodLevelResources, true},
     {Gate::kPodObservedGenerationTracking, true},
     {Gate::kRemoteRequestHeaderUID, true},
     {Gate::kSchedulerAsyncAPICalls, true},
     {Gate::kSchedulerAsyncPreemption, true},
     {Gate::kSchedulerPopFromBackoffQ, true},
+    {Gate::kSchedulerPreQueueingHints, false},
     {Gate::kSchedulerQueueingHints, false},
     {Gate::kSidecarContainers, false},
     {Gate::kStorageCapacityScoring, true},
+    {Gate::kTaintTolerationComparisonOperators, true},
+    {Gate::kTopologyAwareWorkloadScheduling, false},
     {Gate::kVolumeAttributesClass, false},
+    {Gate::kVolumeLimitScaling, true},
     {Gate::kWatchListClient, true},
+    {Gate::kWorkloadAwarePreemption, false},
 };
 
 std::string_view Trim(std::string_view text) {
@@ -99,13 +122,19 @@ Result<Wanted> Parse(std::string_view text) {
 }
 
 // Why `name` cannot be `value`, empty if it can; what to warn about then.
-std::string Refusal(const std::string& name, bool value, const FeatureSpec& spec, int minor) {
+std::string Refusal(const std::string& name, bool value, const FeatureSpec& spec,
+                    const FeatureGates& gates) {
   const std::string wish = "cannot set feature gate " + name + " to " + std::string(Word(value));
   if (spec.locked && spec.enabled != value) {
     return wish + ", feature is locked to " + std::string(Word(spec.enabled));
   }
   if (spec.stage == FeatureStage::kNone) {
-    return wish + ", feature is PreAlpha at emulated version 1." + std::to_string(minor);
+    std::string text =
+        fmt::format("{}, feature is PreAlpha at emulated version 1.{}", wish, gates.Emulated());
+    if (gates.HasMinCompatibility()) {
+      text += fmt::format(", min compatibility version 1.{}", gates.MinCompatibility());
+    }
+    return text;
   }
   return {};
 }
@@ -152,20 +181,31 @@ std::string_view StageName(FeatureStage stage) {
 
 std::span<const GateOfBerth> GatesOfBerth() { return kGatesOfBerth; }
 
-FeatureSpec Feature::At(int minor) const {
+FeatureSpec Feature::At(int minor, std::optional<int> min_compatibility) const {
   FeatureSpec found;
   for (const FeatureSpec& spec : specs) {
-    if (spec.stage != FeatureStage::kNone && spec.minor <= minor) found = spec;
+    if (spec.stage == FeatureStage::kNone || spec.minor > minor) continue;
+    if (spec.min_compatibility <= min_compatibility.value_or(minor - 1)) found = spec;
   }
   return found;
 }
 
-int FeatureGates::OldestEmulated() const { return minor_ - kEmulationSpan; }
+FeatureGates::FeatureGates(int minor, std::optional<int> emulated,
+                           std::optional<int> min_compatibility)
+    : minor_(minor),
+      emulated_(emulated.value_or(minor)),
+      min_compatibility_(min_compatibility.value_or(std::max(emulated_ - 1, OldestEmulated()))) {}
+
+int FeatureGates::OldestEmulated() const {
+  return std::max(minor_ - kEmulationSpan, kFirstEmulated);
+}
+
+bool FeatureGates::HasMinCompatibility() const { return minor_ >= kFirstWithMinCompatibility; }
 
 // Asked for by name, else by its stage, else the default.
 bool FeatureGates::ValueOf(const Feature& feature) const {
   if (!feature.KnownIn(minor_)) return false;
-  const FeatureSpec spec = feature.At(emulated_);
+  const FeatureSpec spec = SpecOf(feature);
   if (const auto it = asked_.find(feature.name); it != asked_.end()) return it->second;
   if (feature.name == kAllAlpha || feature.name == kAllBeta) return spec.enabled;
   const std::string_view group = spec.stage == FeatureStage::kAlpha  ? kAllAlpha
@@ -190,8 +230,8 @@ Result<void> FeatureGates::Set(std::string_view text, std::vector<std::string>* 
       errors.push_back("unrecognized feature gate: " + name);
       break;
     }
-    const FeatureSpec spec = feature->At(emulated_);
-    std::string refusal = Refusal(name, value, spec, emulated_);
+    const FeatureSpec spec = SpecOf(*feature);
+    std::string refusal = Refusal(name, value, spec, *this);
     if (!refusal.empty()) {
       errors.push_back(std::move(refusal));
     } else if (std::string warning = Warning(name, value, spec); !warning.empty()) {
@@ -200,15 +240,18 @@ Result<void> FeatureGates::Set(std::string_view text, std::vector<std::string>* 
   }
   if (warnings != nullptr) warnings->insert(warnings->end(), notes.begin(), notes.end());
   if (!errors.empty()) return Fail(Join(errors));
-  asked_ = std::move(wanted);
-  return {};
+  std::swap(asked_, wanted);
+  errors = BrokenDependencies();
+  if (errors.empty()) return {};
+  std::swap(asked_, wanted);
+  return Fail(Join(errors));
 }
 
 std::vector<FeatureGates::Value> FeatureGates::All() const {
   std::vector<Value> values;
   for (const Feature& feature : KnownFeatures()) {
     if (!feature.KnownIn(minor_)) continue;
-    const FeatureSpec spec = feature.At(emulated_);
+    const FeatureSpec spec = SpecOf(feature);
     if (spec.stage == FeatureStage::kNone) continue;
     values.push_back({feature.name, spec, ValueOf(feature)});
   }

@@ -44,6 +44,8 @@ struct FeatureSpec {
   bool enabled = false;
   bool locked = false;  // only the default can be set
   FeatureStage stage = FeatureStage::kNone;
+  // Only where every component of the control plane is at least 1.this.
+  uint8_t min_compatibility = 0;
 };
 
 struct Feature {
@@ -52,8 +54,9 @@ struct Feature {
   uint8_t since = 0;                 // the first minor that knows it
   uint8_t removed = 0xff;            // the first minor that does not know it any more
 
-  // What it is in Kubernetes 1.`minor`; kNone: not there yet.
-  FeatureSpec At(int minor) const;
+  // What it is in Kubernetes 1.`minor` beside components of 1.`min_compatibility` (absent: of the
+  // minor before); kNone: not there yet.
+  FeatureSpec At(int minor, std::optional<int> min_compatibility = std::nullopt) const;
   // Whether the kube-scheduler of 1.`minor` knows the name.
   bool KnownIn(int minor) const { return since <= minor && minor < removed; }
 };
@@ -68,21 +71,27 @@ class FeatureGates {
  public:
   // All at their defaults in the kube-scheduler of 1.DefaultKubernetes().
   FeatureGates() : FeatureGates(DefaultKubernetes()) {}
-  // The same of 1.`minor`, emulating 1.`emulated` (absent: itself).
-  explicit FeatureGates(int minor, std::optional<int> emulated = std::nullopt)
-      : minor_(minor), emulated_(emulated.value_or(minor)) {}
+  // The same of 1.`minor`, emulating 1.`emulated` (absent: itself) beside components of at least
+  // 1.`min_compatibility` (absent: the minor before the emulated one, if that can be emulated).
+  explicit FeatureGates(int minor, std::optional<int> emulated = std::nullopt,
+                        std::optional<int> min_compatibility = std::nullopt);
 
   // The kube-scheduler that berth is.
   int Minor() const { return minor_; }
+  int Emulated() const { return emulated_; }
+  int MinCompatibility() const { return min_compatibility_; }
   // The oldest minor it can emulate.
   int OldestEmulated() const;
+  // Whether it has a flag for the oldest component beside it.
+  bool HasMinCompatibility() const;
 
   // False for gates that this minor does not know, or that the emulated version
   // does not have yet.
   bool Enabled(Gate gate) const;
 
   // "A=true,B=false", on top of what is set. Lines to warn with go to
-  // `warnings` (may be null). After an error nothing has changed.
+  // `warnings` (may be null). Gates may need others, from 1.35 on. After an
+  // error nothing has changed.
   Result<void> Set(std::string_view text, std::vector<std::string>* warnings = nullptr);
 
   // What was asked for, by name: AllAlpha and AllBeta too, but not what follows from them.
@@ -100,10 +109,16 @@ class FeatureGates {
   std::vector<std::string> NotHonoured() const;
 
  private:
+  FeatureSpec SpecOf(const Feature& feature) const {
+    return feature.At(emulated_, min_compatibility_);
+  }
   bool ValueOf(const Feature& feature) const;
+  // An error per gate that is on and needs one that is off.
+  std::vector<std::string> BrokenDependencies() const;
 
   int minor_;
   int emulated_;
+  int min_compatibility_;
   std::map<std::string, bool, std::less<>> asked_;
 };
 

@@ -25,7 +25,10 @@ TEST(FeatureTableTest, IsSortedAndGrows) {
     EXPECT_NE(feature.specs[0].stage, FeatureStage::kNone) << feature.name;
     for (size_t i = 1; i < feature.specs.size(); ++i) {
       if (feature.specs[i].stage == FeatureStage::kNone) continue;
-      EXPECT_GT(feature.specs[i].minor, feature.specs[i - 1].minor) << feature.name;
+      const bool of_newer_peers =
+          feature.specs[i].min_compatibility > feature.specs[i - 1].min_compatibility;
+      EXPECT_GE(feature.specs[i].minor, feature.specs[i - 1].minor + (of_newer_peers ? 0 : 1))
+          << feature.name;
     }
   }
   EXPECT_EQ(FindFeature("Nope"), nullptr);
@@ -210,6 +213,49 @@ TEST(FeatureTable, RemovedAndLaterGatesAreNotRecognized) {
   FeatureGates oldest(34);
   EXPECT_EQ(oldest.Set("GenericWorkload=true").error().Message(),
             "unrecognized feature gate: GenericWorkload");
+}
+
+TEST(FeatureGatesTest, GatesNeedOthers) {
+  struct Row {
+    const char* what;
+    int minor;
+    const char* text;
+    const char* error;  // empty: fine
+  };
+  const Row rows[] = {
+      {"a gate without the one it needs", 36, "GangScheduling=true",
+       "GangScheduling is enabled, but depends on features that are disabled: [GenericWorkload]"},
+      {"with it", 36, "GangScheduling=true,GenericWorkload=true", ""},
+      {"a default that loses what it needs", 36, "DRAResourceClaimDeviceStatus=false",
+       "[DRADeviceBindingConditions is enabled, but depends on features that are disabled: "
+       "[DRAResourceClaimDeviceStatus], DRAResourceClaimGranularStatusAuthorization is enabled, "
+       "but depends on features that are disabled: [DRAResourceClaimDeviceStatus]]"},
+      {"several for one", 37, "CompositePodGroup=true",
+       "CompositePodGroup is enabled, but depends on features that are disabled: "
+       "[GenericWorkload TopologyAwareWorkloadScheduling]"},
+      {"other errors come first", 37, "CompositePodGroup=true,NodeDeclaredFeatures=false",
+       "cannot set feature gate NodeDeclaredFeatures to false, feature is locked to true"},
+      {"groups count", 35, "AllAlpha=true", ""},
+      {"nothing is checked in 1.34", 34,
+       "DRADeviceBindingConditions=true,DRAResourceClaimDeviceStatus=false", ""},
+  };
+  for (const Row& row : rows) {
+    FeatureGates gates(row.minor);
+    const auto set = gates.Set(row.text);
+    EXPECT_EQ(set ? "" : set.error().Message(), row.error) << row.what;
+    EXPECT_TRUE(set || gates.Asked().empty()) << row.what;
+  }
+}
+
+TEST(FeatureGatesTest, OldPeersDecideAboutDefaults) {
+  EXPECT_FALSE(FeatureGates(37).Enabled(Gate::kDRAFractionalCapacityRange)) << "1.36 beside it";
+  EXPECT_TRUE(FeatureGates(37, 37, 37).Enabled(Gate::kDRAFractionalCapacityRange));
+  EXPECT_EQ(FeatureGates(37, 34).MinCompatibility(), 34) << "none older can be emulated";
+  EXPECT_EQ(FeatureGates(36).OldestEmulated(), 33);
+  FeatureGates gates(36, 35);
+  EXPECT_EQ(gates.Set("WorkloadWithJob=true").error().Message(),
+            "cannot set feature gate WorkloadWithJob to true, feature is PreAlpha at emulated "
+            "version 1.35, min compatibility version 1.34");
 }
 
 TEST(GatesOfBerthTest, AreSorted) {

@@ -274,6 +274,12 @@ void AddFeatureGates(Table& t, FlagValues& v) {
     }
     return text;
   };
+  const config::FeatureGates newest_gates(config::NewestKubernetes());
+  t.Strings("min-compatibility-version", &v.min_compatibility_version,
+            fmt::format("The oldest version of components beside this one, [kube=]MAJOR.MINOR; "
+                        "Kubernetes 1.35 and later.\nOptions are: kube=1.{}..1.{}(default:1.{})",
+                        newest_gates.OldestEmulated(), newest_gates.Minor(),
+                        newest_gates.MinCompatibility()));
 }
 
 void AddMetrics(Table& t, FlagValues& v) {

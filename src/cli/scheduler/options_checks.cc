@@ -19,13 +19,8 @@ namespace {
 
 constexpr std::string_view kComponent = "kube";
 
-struct Emulated {
-  ParsedVersion version;
-  std::string text;  // as it is printed
-};
-
-// What --emulated-version asks for; nothing: no emulation.
-Result<std::optional<Emulated>> ParseEmulated(const std::vector<std::string>& items) {
+// The version that a flag names for this component; nothing: none.
+Result<std::optional<ParsedVersion>> ParseVersionFlag(const std::vector<std::string>& items) {
   std::map<std::string, ParsedVersion> versions;
   for (const std::string& item : items) {
     const size_t equal = item.find('=');
@@ -49,10 +44,8 @@ Result<std::optional<Emulated>> ParseEmulated(const std::vector<std::string>& it
   for (const auto& [component, version] : versions) {
     if (component != kComponent) return Fail("component not registered: " + component);
   }
-  if (versions.empty()) return std::optional<Emulated>();
-  ParsedVersion& version = versions.begin()->second;
-  std::string text = version.Format();
-  return std::optional<Emulated>(Emulated{std::move(version), std::move(text)});
+  if (versions.empty()) return std::optional<ParsedVersion>();
+  return std::optional<ParsedVersion>(std::move(versions.begin()->second));
 }
 
 // The minor version to take gates from. Versions out of range are refused
@@ -164,10 +157,18 @@ void CheckAlpha(const config::FeatureGates& gates, std::vector<std::string>& war
 
 Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
                                               std::vector<std::string>* warnings) {
-  auto emulated = ParseEmulated(flags.emulated_version);
+  auto emulated = ParseVersionFlag(flags.emulated_version);
   if (!emulated) return Fail(std::move(emulated.error()));
+  auto oldest = ParseVersionFlag(flags.min_compatibility_version);
+  if (!oldest) return Fail(std::move(oldest.error()));
   const int minor = config::DefaultKubernetes();
-  config::FeatureGates gates(minor, *emulated ? MinorOf((*emulated)->version, minor) : minor);
+  const auto minor_of = [&](const std::optional<ParsedVersion>& version) {
+    return version ? std::optional(MinorOf(*version, minor)) : std::nullopt;
+  };
+  config::FeatureGates gates(minor, minor_of(*emulated), minor_of(*oldest));
+  if (*oldest && !gates.HasMinCompatibility()) {
+    return Fail("unknown flag: --min-compatibility-version");
+  }
   if (flags.feature_gates.contains("") && flags.feature_gates.contains(std::string(kComponent))) {
     return Fail(
         "set kube feature gates with default empty prefix or kube: prefix consistently, do not mix "
@@ -184,25 +185,28 @@ Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
   return gates;
 }
 
-std::vector<std::string> CheckEmulatedVersion(const FlagValues& flags,
-                                              const config::FeatureGates& gates) {
-  const auto emulated = ParseEmulated(flags.emulated_version);
-  if (!emulated || !*emulated) return {};
-  const int newest_minor = gates.Minor();
-  const int oldest_minor = gates.OldestEmulated();
-  const std::pair<uint64_t, uint64_t> version((*emulated)->version.At(0),
-                                              (*emulated)->version.At(1));
-  const std::pair<uint64_t, uint64_t> newest(1, newest_minor);
-  const std::pair<uint64_t, uint64_t> oldest(1, oldest_minor);
+std::vector<std::string> CheckVersions(const FlagValues& flags, const config::FeatureGates& gates) {
+  using Version = std::pair<uint64_t, uint64_t>;
+  const auto given = [](const std::vector<std::string>& flag, Version otherwise) {
+    const auto version = ParseVersionFlag(flag);
+    return version && *version ? Version((*version)->At(0), (*version)->At(1)) : otherwise;
+  };
+  const auto text = [](Version version) {
+    return fmt::format("{}.{}", version.first, version.second);
+  };
+  const Version newest(1, gates.Minor());
+  const Version oldest(1, gates.OldestEmulated());
+  const Version emulated = given(flags.emulated_version, newest);
+  const Version before(emulated.first, emulated.second == 0 ? 0 : emulated.second - 1);
+  const Version compatible = given(flags.min_compatibility_version, std::max(before, oldest));
   std::vector<std::string> errors;
-  const std::string& text = (*emulated)->text;
-  if (version < oldest || newest < version) {
-    errors.push_back(fmt::format("emulation version {} is not between [1.{}, 1.{}.0]", text,
-                                 oldest_minor, newest_minor));
+  if (emulated < oldest || newest < emulated) {
+    errors.push_back(fmt::format("emulation version {} is not between [{}, {}.0]", text(emulated),
+                                 text(oldest), text(newest)));
   }
-  if (version < oldest) {
-    errors.push_back(fmt::format("minCompatibilityVersion version 1.{} is not between [1.{}, {}]",
-                                 oldest_minor, oldest_minor, text));
+  if (compatible < oldest || emulated < compatible) {
+    errors.push_back(fmt::format("minCompatibilityVersion version {} is not between [{}, {}]",
+                                 text(compatible), text(oldest), text(emulated)));
   }
   return errors;
 }
@@ -235,7 +239,7 @@ Result<void> CheckLogging(const FlagValues& flags, const config::FeatureGates& g
 
 std::vector<std::string> CheckFlags(const FlagValues& flags, const config::FeatureGates& gates,
                                     std::vector<std::string>* warnings) {
-  std::vector<std::string> errors = CheckEmulatedVersion(flags, gates);
+  std::vector<std::string> errors = CheckVersions(flags, gates);
   CheckAlpha(gates, *warnings);
   if (flags.secure_port > 65535) {
     errors.push_back(

@@ -11,12 +11,14 @@
 
 namespace berth::cli::scheduler {
 
-// The gates of --emulated-version and --feature-gates. Lines to warn with go to `warnings`.
+// The gates of --emulated-version, --min-compatibility-version and --feature-gates. Lines to warn
+// with go to `warnings`.
 Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
                                               std::vector<std::string>* warnings);
 
-// Of --emulated-version alone: what is out of range, which is told later than what is malformed.
-std::vector<std::string> CheckEmulatedVersion(const FlagValues& flags);
+// Of --emulated-version and --min-compatibility-version alone: what is out of range, which is told
+// later than what is malformed.
+std::vector<std::string> CheckVersions(const FlagValues& flags, const config::FeatureGates& gates);
 
 // The flags about the log. Their errors are printed bare.
 Result<void> CheckLogging(const FlagValues& flags, const config::FeatureGates& gates);

@@ -101,11 +101,12 @@ void Check(std::string_view path, const NodeResourcesBalancedAllocationArgs& arg
   }
 }
 
-void CheckTopologyKey(const std::string& path, const std::string& key, FieldErrors& errors) {
+void CheckTopologyKey(const std::string& path, const std::string& key, const Behaviour& behaviour,
+                      FieldErrors& errors) {
   if (key.empty()) {
     errors.push_back(Required(path, "can not be empty"));
   } else {
-    CheckLabelName(path, key, errors);
+    CheckLabelName(path, key, behaviour, errors);
   }
 }
 
@@ -118,7 +119,7 @@ void CheckWhenUnsatisfiable(const std::string& path, const std::string& action,
   }
 }
 
-void Check(std::string_view path, const PodTopologySpreadArgs& args, const Behaviour&,
+void Check(std::string_view path, const PodTopologySpreadArgs& args, const Behaviour& behaviour,
            FieldErrors& errors) {
   const std::string& type = args.defaulting_type;
   const std::string type_path = Child(path, "defaultingType");
@@ -136,7 +137,7 @@ void Check(std::string_view path, const PodTopologySpreadArgs& args, const Behav
       errors.push_back(
           Invalid(Child(item, "maxSkew"), constraint.max_skew, "not in valid range (0, inf)"));
     }
-    CheckTopologyKey(Child(item, "topologyKey"), constraint.topology_key, errors);
+    CheckTopologyKey(Child(item, "topologyKey"), constraint.topology_key, behaviour, errors);
     CheckWhenUnsatisfiable(Child(item, "whenUnsatisfiable"), constraint.when_unsatisfiable, errors);
     if (constraint.label_selector) {
       errors.push_back(fmt::format(
@@ -244,7 +245,7 @@ void ValidateArgs(std::string_view path, const PluginArgs& args, const Behaviour
 void ValidateNodeResourcesFitArgs(const NodeResourcesFitArgs& args, const Behaviour& behaviour,
                                   FieldErrors& errors) {
   for (size_t i = 0; i < args.ignored_resources.size(); ++i) {
-    CheckLabelName(Item("ignoredResources", i), args.ignored_resources[i], errors);
+    CheckLabelName(Item("ignoredResources", i), args.ignored_resources[i], behaviour, errors);
   }
   for (size_t i = 0; i < args.ignored_resource_groups.size(); ++i) {
     const std::string& group = args.ignored_resource_groups[i];
@@ -252,7 +253,7 @@ void ValidateNodeResourcesFitArgs(const NodeResourcesFitArgs& args, const Behavi
     if (group.find('/') != std::string::npos) {
       errors.push_back(api::InvalidString(path, group, "resource group name can't contain '/'"));
     }
-    CheckLabelName(path, group, errors);
+    CheckLabelName(path, group, behaviour, errors);
   }
   if (args.scoring_strategy) {
     CheckStrategy(*args.scoring_strategy, behaviour, errors);

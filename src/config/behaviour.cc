@@ -19,6 +19,7 @@ DraFeatures DraFeaturesOf(const FeatureGates& gates) {
   dra.consumable_capacity = gates.Enabled(Gate::kDRAConsumableCapacity);
   dra.fractional_range = gates.Enabled(Gate::kDRAFractionalCapacityRange);
   dra.checks_whole_pools = minor >= 35;
+  dra.resources_by_class = minor >= 35;
   dra.only_known_taint_effects = minor >= 35;
   dra.sorted_pools = minor >= 36;
   dra.timeout_is_error = minor >= 36;
@@ -35,6 +36,8 @@ Behaviour::Behaviour(const FeatureGates& gates)
       release(static_cast<Release>(gates.Minor() - OldestKubernetes())) {
   const int minor = gates.Minor();
   binding_timeout_arg = minor >= 35;
+  words_of_later_go = minor >= 35;
+  says_label_key = minor >= 35;
   strict_scoring_strategy = minor >= 36;
   placement_points = minor >= 36;
   pod_group_post_filter_point = minor >= 37;
@@ -101,8 +104,10 @@ Behaviour::Behaviour(const FeatureGates& gates)
   node_feature_events = minor >= 35;
   node_add_implies_taint = minor <= 36;
   binding_is_no_deletion = minor >= 35;
+  hints_count_nominated_pods = minor >= 36;
   affinity_hints_own_labels = minor >= 36;
   affinity_hints_any_term = minor >= 37;
+  claim_deletion_events = minor >= 37;
 
   async_api_calls = gates.Enabled(Gate::kSchedulerAsyncAPICalls);
   watch_list = gates.Enabled(Gate::kWatchListClient);

@@ -31,6 +31,9 @@ struct DraFeatures {
   // 1.35: pools are checked as a whole. Counters are found in all slices of a pool; requests for a
   // number of devices pass over incomplete and invalid pools.
   bool checks_whole_pools = false;
+  // 1.35: an extended resource is left to devices where a class has it and the node has none of it;
+  // before, where the node does not list it.
+  bool resources_by_class = false;
   // 1.35: taints with an effect other than NoSchedule and NoExecute do not repel.
   bool only_known_taint_effects = false;
   // 1.36: pools are tried by driver and name, their slices by name, pools with binding conditions
@@ -66,6 +69,10 @@ struct Behaviour {
   bool node_name_first = false;              // 1.37: NodeName runs before NodeUnschedulable
   // 1.37: NodeName, NodeUnschedulable and TaintToleration are PreFilter plugins.
   bool cheap_filters_pre_filter = false;
+
+  // 1.35: errors of decoding name the scheme and embedded structs as later versions of Go do.
+  bool words_of_later_go = false;
+  bool says_label_key = false;  // 1.35: errors of names say "label key" and "bytes"
 
   // --- Choosing a node
   // 1.35: of nodes with equal totals the one a max-heap over the feasible nodes yields; before, a
@@ -156,8 +163,11 @@ struct Behaviour {
   bool node_feature_events = false;     // 1.35: UpdateNodeDeclaredFeature
   bool node_add_implies_taint = true;   // until 1.36: plugins with Node/Add get taint updates
   bool binding_is_no_deletion = false;  // 1.35: no AssignedPodDelete when a nominated pod is bound
-  bool affinity_hints_own_labels = false;  // 1.36: own labels, nominated pods, deleted pods
-  bool affinity_hints_any_term = false;    // 1.37: one matching anti-affinity term is enough
+  bool hints_count_nominated_pods = false;  // 1.36: as pods on their nodes
+  // 1.36: InterPodAffinity looks at labels of the pod itself and at terms of deleted pods.
+  bool affinity_hints_own_labels = false;
+  bool affinity_hints_any_term = false;  // 1.37: one matching anti-affinity term is enough
+  bool claim_deletion_events = false;    // 1.37: DynamicResources hears of deleted claims
 
   // --- The API server and endpoints
   // Status patches that wait for their turn are merged, and counted in metrics.

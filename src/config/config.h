@@ -47,7 +47,7 @@ std::string ToYaml(const KubeSchedulerConfiguration& config);
 // A plugin at an extension point.
 struct EnabledPlugin {
   std::string name;
-  int32_t weight = 0;  // at Score, never 0; elsewhere 0
+  int32_t weight = 0;  // at Score and PlacementScore, never 0; elsewhere 0
 
   bool operator==(const EnabledPlugin&) const = default;
 };
@@ -56,7 +56,7 @@ struct EnabledPlugin {
 struct ResolvedProfile {
   std::string scheduler_name;
   int32_t percentage_of_nodes_to_score = 0;  // the profile's or the configuration's; 0: adaptive
-  std::array<std::vector<EnabledPlugin>, kExtensionPointCount> points;  // in the order they run
+  std::array<std::vector<EnabledPlugin>, kAllPointCount> points;  // in the order they run
   std::vector<PluginConfig> plugin_config;  // of the plugins in use, sorted by name
 
   const std::vector<EnabledPlugin>& At(ExtensionPoint point) const { return points[Index(point)]; }

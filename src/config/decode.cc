@@ -23,7 +23,9 @@ constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
 constexpr std::string_view kVersion = "v1";
 constexpr std::string_view kOldVersion = "v1beta3";
 constexpr std::string_view kInternalVersion = "__internal";
+// Where the registry of versions was made, as it is recorded of each minor.
 constexpr std::string_view kScheme = "pkg/scheduler/apis/config/scheme/scheme.go:29";
+constexpr std::string_view kLaterScheme = "pkg/runtime/scheme.go:111";
 
 struct GroupVersionKind {
   std::string group;
@@ -72,6 +74,7 @@ struct Versions {
   bool v1beta3 = false;
   bool met_v1beta3 = false;
   std::vector<TypeField> unknown = {};  // fields that this kube-scheduler does not have
+  bool names_embedded = false;          // see StrictDecoder
 
   bool Knows(std::string_view version) {
     if (version == kOldVersion && v1beta3) met_v1beta3 = true;
@@ -160,10 +163,10 @@ std::optional<std::string_view> PluginOfArgsKind(std::string_view kind) {
   return plugin;
 }
 
-Error NotRegistered(const GroupVersionKind& gvk) {
+Error NotRegistered(const GroupVersionKind& gvk, const Behaviour& behaviour) {
   return Error(fmt::format("no kind {} is registered for version {} in scheme {}",
                            api::GoQuote(gvk.kind), api::GoQuote(gvk.ApiVersion()),
-                           api::GoQuote(kScheme)));
+                           api::GoQuote(behaviour.words_of_later_go ? kLaterScheme : kScheme)));
 }
 
 bool IsRegistered(const GroupVersionKind& gvk, Versions& versions) {
@@ -202,7 +205,7 @@ Result<std::vector<std::string>> DecodeInto(const Document& document, const Json
   if (document.gvk.version == kOldVersion) {
     unknown.insert(unknown.end(), kNotInV1beta3.begin(), kNotInV1beta3.end());
   }
-  StrictDecoder decoder(unknown);
+  StrictDecoder decoder(unknown, versions.names_embedded);
   decoder.Decode(tree, type, out);
   if (!decoder.Failure().empty()) return Fail(decoder.Failure());
   std::vector<std::string> errors;
@@ -227,7 +230,8 @@ struct ArgsError {
   std::string text;
 };
 
-std::optional<ArgsError> DecodeArgs(PluginConfig& entry, Versions& versions) {
+std::optional<ArgsError> DecodeArgs(PluginConfig& entry, Versions& versions,
+                                    const Behaviour& behaviour) {
   entry.args = NewArgsOf(entry.name);
   if (std::holds_alternative<std::monostate>(entry.args)) return std::nullopt;
   const std::string prefix = fmt::format("decoding args for plugin {}: ", entry.name);
@@ -235,7 +239,7 @@ std::optional<ArgsError> DecodeArgs(PluginConfig& entry, Versions& versions) {
   const auto document = ReadDocument(entry.raw.text, &expected);
   if (!document) return ArgsError{false, prefix + document.error().Message()};
   if (!IsRegistered(document->gvk, versions)) {
-    return ArgsError{false, prefix + NotRegistered(document->gvk).Message()};
+    return ArgsError{false, prefix + NotRegistered(document->gvk, behaviour).Message()};
   }
   const auto tree = ParseDocument(document->json);
   if (!tree) return ArgsError{false, prefix + tree.error().Message()};
@@ -263,10 +267,10 @@ std::optional<ArgsError> DecodeArgs(PluginConfig& entry, Versions& versions) {
 
 // The arguments inside pluginConfig; strict errors are appended.
 Result<void> DecodeNested(KubeSchedulerConfiguration& config, Versions& versions,
-                          std::vector<std::string>& errors) {
+                          const Behaviour& behaviour, std::vector<std::string>& errors) {
   for (size_t i = 0; i < config.profiles.size(); ++i) {
     for (size_t j = 0; j < config.profiles[i].plugin_config.size(); ++j) {
-      const auto error = DecodeArgs(config.profiles[i].plugin_config[j], versions);
+      const auto error = DecodeArgs(config.profiles[i].plugin_config[j], versions, behaviour);
       if (!error) continue;
       std::string text =
           fmt::format("decoding .profiles[{}].pluginConfig[{}]: {}", i, j, error->text);
@@ -314,10 +318,11 @@ Given WhatIsGiven(const JsonTree& tree) {
 Result<AnyVersion> DecodeVersions(std::string_view text, Versions versions,
                                   const Behaviour& behaviour) {
   versions.unknown = LaterFields(behaviour);
+  versions.names_embedded = behaviour.words_of_later_go;
   const auto document = ReadDocument(text, nullptr);
   if (!document) return Fail(document.error());
   const GroupVersionKind& gvk = document->gvk;
-  if (!IsRegistered(gvk, versions)) return Fail(NotRegistered(gvk));
+  if (!IsRegistered(gvk, versions)) return Fail(NotRegistered(gvk, behaviour));
   const auto tree = ParseDocument(document->json);
   if (!tree) return Fail(tree.error());
   const bool is_config = gvk.kind == kKind;
@@ -332,7 +337,7 @@ Result<AnyVersion> DecodeVersions(std::string_view text, Versions versions,
           ? DecodeInto(*document, *tree, versions, KubeSchedulerConfiguration::Type(), &out.config)
           : DecodeInto(*document, *tree, versions, ArgsType(args), ArgsData(args));
   if (!errors) return Fail(errors.error());
-  if (auto nested = DecodeNested(out.config, versions, *errors); !nested) {
+  if (auto nested = DecodeNested(out.config, versions, behaviour, *errors); !nested) {
     return Fail(nested.error());
   }
   if (!errors->empty()) return Fail(StrictError(*errors));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -12,9 +13,10 @@ struct PointRow {
   std::string_view field;
   std::string_view interface;
   PluginSet Plugins::*set;
+  std::optional<PluginSet> Plugins::*group_set = nullptr;  // of points of pod groups
 };
 
-constexpr std::array<PointRow, kExtensionPointCount> kPoints = {{
+constexpr std::array<PointRow, kAllPointCount> kPoints = {{
     {"preFilter", "PreFilterPlugin", &Plugins::pre_filter},
     {"filter", "FilterPlugin", &Plugins::filter},
     {"postFilter", "PostFilterPlugin", &Plugins::post_filter},
@@ -27,6 +29,9 @@ constexpr std::array<PointRow, kExtensionPointCount> kPoints = {{
     {"permit", "PermitPlugin", &Plugins::permit},
     {"preEnqueue", "PreEnqueuePlugin", &Plugins::pre_enqueue},
     {"queueSort", "QueueSortPlugin", &Plugins::queue_sort},
+    {"placementGenerate", "PlacementGeneratePlugin", nullptr, &Plugins::placement_generate},
+    {"placementScore", "PlacementScorePlugin", nullptr, &Plugins::placement_score},
+    {"podGroupPostFilter", "PodGroupPostFilterPlugin", nullptr, &Plugins::pod_group_post_filter},
 }};
 
 constexpr uint16_t Bit(ExtensionPoint point) { return static_cast<uint16_t>(1U << Index(point)); }
@@ -40,6 +45,10 @@ constexpr uint16_t kPreBind = Bit(ExtensionPoint::kPreBind);
 constexpr uint16_t kBind = Bit(ExtensionPoint::kBind);
 constexpr uint16_t kPreEnqueue = Bit(ExtensionPoint::kPreEnqueue);
 constexpr uint16_t kQueueSort = Bit(ExtensionPoint::kQueueSort);
+constexpr uint16_t kPermit = Bit(ExtensionPoint::kPermit);
+constexpr uint16_t kPlacementGenerate = Bit(ExtensionPoint::kPlacementGenerate);
+constexpr uint16_t kPlacementScore = Bit(ExtensionPoint::kPlacementScore);
+constexpr uint16_t kPodGroupPostFilter = Bit(ExtensionPoint::kPodGroupPostFilter);
 
 constexpr std::string_view kDynamicResources = "DynamicResources";
 constexpr std::string_view kNodeName = "NodeName";
@@ -54,7 +63,8 @@ constexpr std::array kInTree = {
     InTreePlugin{kTaintToleration, 3, kFilter | kPreScore | kScore},
     InTreePlugin{"NodeAffinity", 2, kPreFilter | kFilter | kPreScore | kScore},
     InTreePlugin{"NodePorts", 0, kPreFilter | kFilter},
-    InTreePlugin{"NodeResourcesFit", 1, kPreFilter | kFilter | kPreScore | kScore},
+    InTreePlugin{"NodeResourcesFit", 1,
+                 kPreFilter | kFilter | kPreScore | kScore | kPlacementScore},
     InTreePlugin{"VolumeRestrictions", 0, kPreFilter | kFilter},
     InTreePlugin{"NodeVolumeLimits", 0, kPreFilter | kFilter},
     InTreePlugin{"VolumeBinding", 0,
@@ -63,15 +73,20 @@ constexpr std::array kInTree = {
     InTreePlugin{"PodTopologySpread", 2, kPreFilter | kFilter | kPreScore | kScore},
     InTreePlugin{"InterPodAffinity", 2, kPreFilter | kFilter | kPreScore | kScore},
     InTreePlugin{kDynamicResources, 0,
-                 kPreEnqueue | kPreFilter | kFilter | kPostFilter | kReserve | kPreBind},
-    InTreePlugin{"DefaultPreemption", 0, kPostFilter | kPreEnqueue},
+                 kPreEnqueue | kPreFilter | kFilter | kPostFilter | kReserve | kPreBind |
+                     kPodGroupPostFilter},
+    InTreePlugin{"DefaultPreemption", 0, kPostFilter | kPreEnqueue | kPodGroupPostFilter},
     InTreePlugin{"NodeResourcesBalancedAllocation", 1, kPreScore | kScore},
     InTreePlugin{"ImageLocality", 1, kScore},
     InTreePlugin{"DefaultBinder", 0, kBind},
 };
 
-// With its gate, from 1.35 on.
+// A default plugin with its gate.
 constexpr InTreePlugin kNodeDeclaredFeatures{"NodeDeclaredFeatures", 0, kPreFilter | kFilter};
+// Plugins of pod groups, which berth does not have: with their gates off they do nothing.
+constexpr InTreePlugin kGangScheduling{"GangScheduling", 0, kPreEnqueue | kPermit, true};
+constexpr InTreePlugin kPlacements{"TopologyPlacementGenerator", 0, kPlacementGenerate, true};
+constexpr InTreePlugin kPodsCount{"PodGroupPodsCount", 1, kPlacementScore, true};
 
 std::set<std::string, std::less<>> NamesOf(const std::vector<Plugin>& plugins) {
   std::set<std::string, std::less<>> names;
@@ -110,10 +125,28 @@ std::string_view FieldName(ExtensionPoint point) { return kPoints[Index(point)].
 std::string_view InterfaceName(ExtensionPoint point) { return kPoints[Index(point)].interface; }
 
 const PluginSet& SetOf(const Plugins& plugins, ExtensionPoint point) {
-  return plugins.*kPoints[Index(point)].set;
+  static const PluginSet kNothing;
+  const PointRow& row = kPoints[Index(point)];
+  if (row.set != nullptr) return plugins.*row.set;
+  const std::optional<PluginSet>& set = plugins.*row.group_set;
+  return set ? *set : kNothing;
 }
+
 PluginSet& SetOf(Plugins& plugins, ExtensionPoint point) {
   return plugins.*kPoints[Index(point)].set;
+}
+
+std::vector<ExtensionPoint> PointsOf(const Behaviour& behaviour) {
+  std::vector<ExtensionPoint> points;
+  for (size_t i = 0; i < kExtensionPointCount; ++i) {
+    points.push_back(static_cast<ExtensionPoint>(i));
+  }
+  if (behaviour.placement_points) {
+    points.push_back(ExtensionPoint::kPlacementGenerate);
+    points.push_back(ExtensionPoint::kPlacementScore);
+  }
+  if (behaviour.pod_group_post_filter_point) points.push_back(ExtensionPoint::kPodGroupPostFilter);
+  return points;
 }
 
 std::vector<InTreePlugin> InTreePlugins(const Behaviour& behaviour) {
@@ -135,12 +168,18 @@ std::vector<InTreePlugin> InTreePlugins(const Behaviour& behaviour) {
     }
   }
   if (behaviour.node_name_first) std::iter_swap(at(kNodeName), at(kNodeUnschedulable));
-  if (behaviour.node_declared_features) plugins.push_back(kNodeDeclaredFeatures);
+  if (behaviour.node_feature_events) {
+    plugins.push_back(kNodeDeclaredFeatures);
+    plugins.back().inert = !behaviour.node_declared_features;
+    plugins.push_back(kGangScheduling);
+  }
+  if (behaviour.placement_points) plugins.insert(plugins.end(), {kPlacements, kPodsCount});
   return plugins;
 }
 
 bool IsInTreePlugin(std::string_view name) {
-  return name == kNodeDeclaredFeatures.name ||
+  return name == kNodeDeclaredFeatures.name || name == kGangScheduling.name ||
+         name == kPlacements.name || name == kPodsCount.name ||
          std::any_of(kInTree.begin(), kInTree.end(),
                      [&](const InTreePlugin& plugin) { return plugin.name == name; });
 }
@@ -155,14 +194,14 @@ Plugins DefaultPlugins(const Behaviour& behaviour) {
 }
 
 Plugins MergePlugins(Plugins defaults, const Plugins& custom) {
-  for (size_t i = 0; i < kExtensionPointCount; ++i) {
-    const auto point = static_cast<ExtensionPoint>(i);
-    SetOf(defaults, point) = MergeSet(SetOf(defaults, point), SetOf(custom, point));
+  for (const PointRow& row : kPoints) {
+    if (row.set != nullptr) {
+      defaults.*row.set = MergeSet(defaults.*row.set, custom.*row.set);
+    } else if (custom.*row.group_set) {  // no plugin is at these points by default
+      defaults.*row.group_set = MergeSet({}, *(custom.*row.group_set));
+    }
   }
   defaults.multi_point = MergeSet(defaults.multi_point, custom.multi_point);
-  defaults.placement_generate = custom.placement_generate;
-  defaults.placement_score = custom.placement_score;
-  defaults.pod_group_post_filter = custom.pod_group_post_filter;
   return defaults;
 }
 

@@ -27,15 +27,24 @@ enum class ExtensionPoint : uint8_t {
   kPermit,
   kPreEnqueue,
   kQueueSort,
+  // Of pod groups; not in every minor.
+  kPlacementGenerate,
+  kPlacementScore,
+  kPodGroupPostFilter,
 };
-inline constexpr size_t kExtensionPointCount = 12;
+inline constexpr size_t kExtensionPointCount = 12;  // of pods
+inline constexpr size_t kAllPointCount = 15;
 constexpr size_t Index(ExtensionPoint point) { return static_cast<size_t>(point); }
 
 // "preFilter": the field of Plugins. "PreFilterPlugin": the name in the framework's errors.
 std::string_view FieldName(ExtensionPoint point);
 std::string_view InterfaceName(ExtensionPoint point);
+// What `plugins` says about the point; nothing, if it cannot.
 const PluginSet& SetOf(const Plugins& plugins, ExtensionPoint point);
+// REQUIRES: a point of pods.
 PluginSet& SetOf(Plugins& plugins, ExtensionPoint point);
+// The points this kube-scheduler has, in the order of ExtensionPoint.
+std::vector<ExtensionPoint> PointsOf(const Behaviour& behaviour);
 
 struct InTreePlugin {
   std::string_view name;

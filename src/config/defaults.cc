@@ -37,7 +37,8 @@ void SetDefaults(ClientConnectionConfiguration& config) {
 std::set<std::string> EnabledNames(const Plugins& plugins) {
   std::set<std::string> names;
   for (const Plugin& plugin : plugins.multi_point.enabled) names.insert(plugin.name);
-  for (size_t i = 0; i < kExtensionPointCount; ++i) {
+  // As in kube-scheduler, which forgot the last one.
+  for (size_t i = 0; i < Index(ExtensionPoint::kPodGroupPostFilter); ++i) {
     for (const Plugin& plugin : SetOf(plugins, static_cast<ExtensionPoint>(i)).enabled) {
       names.insert(plugin.name);
     }

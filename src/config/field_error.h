@@ -11,6 +11,7 @@
 #include "api/go/error_list.h"
 #include "api/go/go_text.h"
 #include "api/rules/qualified_name.h"
+#include "config/behaviour.h"
 
 namespace berth::config {
 
@@ -39,9 +40,11 @@ inline std::string Duplicate(std::string_view path, std::string_view value) {
 }
 
 // One error per rule of label names that `name` breaks.
-inline void CheckLabelName(std::string_view path, std::string_view name, FieldErrors& errors) {
+inline void CheckLabelName(std::string_view path, std::string_view name, const Behaviour& behaviour,
+                           FieldErrors& errors) {
   for (const std::string& problem : api::QualifiedNameErrors(name)) {
-    errors.push_back(api::InvalidString(path, name, problem));
+    errors.push_back(api::InvalidString(
+        path, name, behaviour.says_label_key ? api::InLaterWords(problem) : problem));
   }
 }
 

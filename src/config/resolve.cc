@@ -121,7 +121,8 @@ class ProfileBuilder {
       : config_(config),
         profile_(profile),
         options_(options),
-        in_tree_(InTreePlugins(options.behaviour)) {}
+        in_tree_(InTreePlugins(options.behaviour)),
+        points_(PointsOf(options.behaviour)) {}
 
   Result<ResolvedProfile> Build() {
     out_.scheduler_name = profile_.scheduler_name;
@@ -129,14 +130,21 @@ class ProfileBuilder {
         config_.percentage_of_nodes_to_score.value_or(0));
     FindNeeded();
     if (auto ok = TakePluginConfig(); !ok) return Fail(ok.error());
-    for (size_t i = 0; i < kExtensionPointCount; ++i) {
-      if (auto ok = TakeEnabled(static_cast<ExtensionPoint>(i)); !ok) return Fail(ok.error());
+    for (const ExtensionPoint point : points_) {
+      if (auto ok = TakeEnabled(point); !ok) return Fail(ok.error());
     }
-    for (size_t i = 0; i < kExtensionPointCount; ++i) {
-      if (auto ok = ExpandMultiPoint(static_cast<ExtensionPoint>(i)); !ok) return Fail(ok.error());
+    for (const ExtensionPoint point : points_) {
+      if (auto ok = ExpandMultiPoint(point); !ok) return Fail(ok.error());
     }
     if (auto ok = CheckSingletons(); !ok) return Fail(ok.error());
-    if (auto ok = SetWeights(); !ok) return Fail(ok.error());
+    const bool groups = options_.behaviour.placement_points;
+    if (auto ok = SetWeights(ExtensionPoint::kScore, groups ? "score plugins: " : ""); !ok) {
+      return Fail(ok.error());
+    }
+    if (groups) {
+      auto ok = SetWeights(ExtensionPoint::kPlacementScore, "placement score plugins: ");
+      if (!ok) return Fail(ok.error());
+    }
     LeaveOutInert();
     return std::move(out_);
   }
@@ -157,9 +165,7 @@ class ProfileBuilder {
         if (Find(plugin.name) != nullptr) needed_.insert(plugin.name);
       }
     };
-    for (size_t i = 0; i < kExtensionPointCount; ++i) {
-      add(SetOf(profile_.plugins, static_cast<ExtensionPoint>(i)));
-    }
+    for (const ExtensionPoint point : points_) add(SetOf(profile_.plugins, point));
     add(profile_.plugins.multi_point);
   }
 
@@ -253,31 +259,34 @@ class ProfileBuilder {
       return Fail(fmt::format(
           "at least one bind plugin is needed for profile with scheduler name {}", name));
     }
+    if (out_.At(ExtensionPoint::kPlacementGenerate).size() > 1) {
+      return Fail(fmt::format(
+          "at most one placement generate plugin is allowed for profile with scheduler name {}",
+          name));
+    }
     return {};
   }
 
   // The point's own weight wins over MultiPoint's. All that could score count for the overflow
   // check, in use or not.
-  Result<void> SetWeights() {
+  Result<void> SetWeights(ExtensionPoint point, std::string_view prefix) {
     std::map<std::string_view, int32_t> weights;
     int64_t total = 0;
-    for (const PluginSet* set : {&profile_.plugins.score, &profile_.plugins.multi_point}) {
+    for (const PluginSet* set : {&SetOf(profile_.plugins, point), &profile_.plugins.multi_point}) {
       for (const Plugin& plugin : set->enabled) {
         const InTreePlugin* known = Find(plugin.name);
-        if (known == nullptr || !known->Implements(ExtensionPoint::kScore)) continue;
+        if (known == nullptr || !known->Implements(point)) continue;
         const int32_t weight = plugin.weight == 0 ? 1 : plugin.weight;
         if (!weights.emplace(plugin.name, weight).second) continue;
         // The difference wraps around for a negative total, which is then refused.
         const auto left = static_cast<int64_t>(kMaxTotalScore - static_cast<uint64_t>(total));
         if (weight * kMaxNodeScore > left) {
-          return Fail(options_.behaviour.placement_points
-                          ? "score plugins: total score of Score plugins could overflow"
-                          : "total score of Score plugins could overflow");
+          return Fail(fmt::format("{}total score of Score plugins could overflow", prefix));
         }
         total += weight * kMaxNodeScore;
       }
     }
-    for (EnabledPlugin& plugin : out_.points[Index(ExtensionPoint::kScore)]) {
+    for (EnabledPlugin& plugin : out_.points[Index(point)]) {
       plugin.weight = weights[plugin.name];
     }
     return {};
@@ -294,6 +303,7 @@ class ProfileBuilder {
   const KubeSchedulerProfile& profile_;
   const ResolveOptions& options_;
   const std::vector<InTreePlugin> in_tree_;
+  const std::vector<ExtensionPoint> points_;
   std::set<std::string, std::less<>> needed_;
   ResolvedProfile out_;
 };

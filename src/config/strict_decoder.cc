@@ -139,8 +139,11 @@ std::string StrictDecoder::MismatchText(std::string_view value, std::string_view
   if (struct_name_.empty()) {
     return fmt::format("json: cannot unmarshal {} into Go value of type {}", value, go_type);
   }
-  return fmt::format("json: cannot unmarshal {} into Go struct field {}.{} of type {}", value,
-                     struct_name_, fmt::join(field_path_, "."), go_type);
+  const bool embedded = names_embedded_ && (field_path_.back() == "enableProfiling" ||
+                                            field_path_.back() == "enableContentionProfiling");
+  return fmt::format("json: cannot unmarshal {} into Go struct field {}.{}{} of type {}", value,
+                     struct_name_, embedded ? "DebuggingConfiguration." : "",
+                     fmt::join(field_path_, "."), go_type);
 }
 
 void StrictDecoder::Mismatch(std::string_view value, std::string_view go_type) {

@@ -22,8 +22,10 @@ struct TypeField {
 
 class StrictDecoder {
  public:
-  // `unknown` are fields to report as if the types did not have them.
-  explicit StrictDecoder(std::span<const TypeField> unknown = {}) : unknown_(unknown) {}
+  // `unknown` are fields to report as if the types did not have them. `names_embedded`: paths in
+  // errors contain the structs that Go embeds.
+  explicit StrictDecoder(std::span<const TypeField> unknown = {}, bool names_embedded = false)
+      : unknown_(unknown), names_embedded_(names_embedded) {}
 
   // Fills `out`, which is of `type` and holds its defaults.
   void Decode(const JsonTree& tree, const api::TypeInfo& type, void* out);
@@ -51,6 +53,7 @@ class StrictDecoder {
   bool IsUnknown(const api::TypeInfo& type, std::string_view field) const;
 
   std::span<const TypeField> unknown_;
+  const bool names_embedded_;
   std::string abort_;           // an error that ends decoding at once and hides the others
   std::string first_mismatch_;  // the first value of a wrong type
   std::vector<std::string> strict_errors_;

@@ -55,10 +55,13 @@ std::string Removed(std::string_view path, std::string_view plugin, std::string_
                   api::GoQuote(api_version)));
 }
 
-void CheckPlugins(const std::string& path, std::string_view api_version, const Plugins& plugins,
-                  FieldErrors& errors) {
-  for (size_t i = 0; i < kExtensionPointCount; ++i) {
-    const auto point = static_cast<ExtensionPoint>(i);
+void CheckPlugins(const std::string& path, const Behaviour& behaviour, std::string_view api_version,
+                  const Plugins& plugins, FieldErrors& errors) {
+  for (const ExtensionPoint point : PointsOf(behaviour)) {
+    // As in kube-scheduler, which forgot these.
+    if (point == ExtensionPoint::kPlacementGenerate || point == ExtensionPoint::kPlacementScore) {
+      continue;
+    }
     const std::vector<Plugin>& enabled = SetOf(plugins, point).enabled;
     for (size_t j = 0; j < enabled.size(); ++j) {
       if (!WasRemoved(enabled[j].name)) continue;
@@ -73,7 +76,7 @@ void CheckProfile(const std::string& path, const Behaviour& behaviour, std::stri
   if (profile.scheduler_name.empty()) errors.push_back(Required(Child(path, "schedulerName")));
   CheckPercentage(Child(path, "percentageOfNodesToScore"), profile.percentage_of_nodes_to_score,
                   errors);
-  CheckPlugins(Child(path, "plugins"), api_version, profile.plugins, errors);
+  CheckPlugins(Child(path, "plugins"), behaviour, api_version, profile.plugins, errors);
   std::set<std::string_view> seen;
   for (size_t i = 0; i < profile.plugin_config.size(); ++i) {
     const PluginConfig& entry = profile.plugin_config[i];
@@ -159,15 +162,17 @@ bool IsExtendedResourceName(const std::string& name) {
   return !native && !name.starts_with("requests.") && api::IsQualifiedName("requests." + name);
 }
 
-void CheckManagedResource(const std::string& path, const std::string& name, FieldErrors& errors) {
+void CheckManagedResource(const std::string& path, const std::string& name,
+                          const Behaviour& behaviour, FieldErrors& errors) {
   const size_t before = errors.size();
-  CheckLabelName(path, name, errors);
+  CheckLabelName(path, name, behaviour, errors);
   if (errors.size() == before && !IsExtendedResourceName(name)) {
     errors.push_back(api::InvalidString(path, name, "is an invalid extended resource name"));
   }
 }
 
-void CheckExtenders(const std::vector<Extender>& extenders, FieldErrors& errors) {
+void CheckExtenders(const std::vector<Extender>& extenders, const Behaviour& behaviour,
+                    FieldErrors& errors) {
   size_t binders = 0;
   std::set<std::string_view> resources;
   for (size_t i = 0; i < extenders.size(); ++i) {
@@ -181,7 +186,7 @@ void CheckExtenders(const std::vector<Extender>& extenders, FieldErrors& errors)
     for (size_t j = 0; j < extender.managed_resources.size(); ++j) {
       const std::string& name = extender.managed_resources[j].name;
       const std::string name_path = Child(Item(Child(path, "managedResources"), j), "name");
-      CheckManagedResource(name_path, name, errors);
+      CheckManagedResource(name_path, name, behaviour, errors);
       if (!resources.insert(name).second) {
         errors.push_back(
             api::InvalidString(name_path, name, "duplicate extender managed resource name"));
@@ -219,7 +224,7 @@ Result<void> Validate(const KubeSchedulerConfiguration& config, const Behaviour&
     errors.push_back(Invalid("podMaxBackoffSeconds", config.pod_max_backoff_seconds,
                              "must be greater than or equal to PodInitialBackoffSeconds"));
   }
-  CheckExtenders(config.extenders, errors);
+  CheckExtenders(config.extenders, behaviour, errors);
   if (errors.empty()) return {};
   return Fail(api::JoinErrors(errors));
 }

@@ -48,17 +48,17 @@ std::string Quoted(std::string_view text) {
   return out;
 }
 
-std::string PluginsJson(const config::ResolvedProfile& profile) {
+std::string PluginsJson(const config::Behaviour& behaviour,
+                        const config::ResolvedProfile& profile) {
   std::vector<std::string> points;
-  for (size_t i = 0; i < config::kExtensionPointCount; ++i) {
+  for (const config::ExtensionPoint point : config::PointsOf(behaviour)) {
     std::vector<std::string> plugins;
-    for (const config::EnabledPlugin& plugin : profile.points[i]) {
+    for (const config::EnabledPlugin& plugin : profile.At(point)) {
       std::string json = "{\"name\":" + Quoted(plugin.name);
       if (plugin.weight != 0) json += ",\"weight\":" + std::to_string(plugin.weight);
       plugins.push_back(json + "}");
     }
-    points.push_back(Quoted(FieldName(static_cast<config::ExtensionPoint>(i))) + ":" +
-                     ListJson(plugins, '[', ']'));
+    points.push_back(Quoted(FieldName(point)) + ":" + ListJson(plugins, '[', ']'));
   }
   return "{\"schedulerName\":" + Quoted(profile.scheduler_name) +
          ",\"plugins\":" + ListJson(points, '{', '}') + "}";
@@ -92,7 +92,8 @@ Outcome Ours(const config::Behaviour& behaviour, std::string_view text) {
   out.effective = Normalize(config::ToJson(resolved->effective));
   out.written = config::ToYaml(resolved->effective);
   std::vector<std::string> profiles;
-  for (const auto& profile : resolved->profiles) profiles.push_back(PluginsJson(profile));
+  for (const auto& profile : resolved->profiles)
+    profiles.push_back(PluginsJson(behaviour, profile));
   out.plugins = Normalize(ListJson(profiles, '[', ']'));
   std::vector<std::string> extenders;
   for (const auto& extender : resolved->extenders) extenders.push_back(Quoted(extender.url_prefix));

@@ -17,10 +17,12 @@
 #include "api/rules/node_affinity.h"
 #include "api/rules/pod_priority.h"
 #include "api/rules/pod_requests.h"
+#include "api/rules/qualified_name.h"
 #include "api/rules/quantity.h"
 #include "api/rules/toleration.h"
 #include "api/time.h"
 #include "cluster/table/node_tree.h"
+#include "config/behaviour.h"
 #include "conformance/runner.h"
 #include "files/read.h"
 #include "framework/runtime/num_feasible_nodes.h"
@@ -56,7 +58,10 @@ std::string Text(std::string_view s) { return std::string(s); }
 // Compares our values with the recorded ones of one case, by name.
 class Comparison {
  public:
-  explicit Comparison(element recorded) : recorded_(recorded) {}
+  Comparison(element recorded, const config::Behaviour& behaviour)
+      : recorded_(recorded), behaviour_(behaviour) {}
+
+  const config::Behaviour& Behaviour() const { return behaviour_; }
 
   template <class T>
   void Same(std::string_view name, const T& ours) {
@@ -72,7 +77,9 @@ class Comparison {
   // Compares the error if there is one on either side; true if there is none on ours.
   template <class T>
   bool Ok(const Result<T>& result, std::string_view name = "error") {
-    Difference(name, result ? "null" : result.error().Message(), Text(At(recorded_, name)));
+    const std::string ours = result ? "null" : result.error().Message();
+    Difference(name, behaviour_.says_label_key ? api::InLaterWords(ours) : ours,
+               Text(At(recorded_, name)));
     return result.has_value();
   }
 
@@ -80,6 +87,7 @@ class Comparison {
 
  private:
   element recorded_;
+  const config::Behaviour& behaviour_;
   std::string differences_;
 };
 
@@ -225,7 +233,7 @@ std::string ListText(const api::ResourceList& list) {
 
 // The fields of `amounts` and of the recorded object `name`.
 void SameAmounts(Comparison& c, element recorded, const api::ResourceAmounts& amounts) {
-  Comparison inner(recorded);
+  Comparison inner(recorded, c.Behaviour());
   inner.Same("milliCPU", amounts.milli_cpu);
   inner.Same("memory", amounts.memory);
   inner.Same("ephemeralStorage", amounts.ephemeral_storage);
@@ -237,9 +245,13 @@ void CheckPodRequests(element in, Comparison& c) {
   const auto pod = Decode<api::Pod>(c, At(in, "pod"));
   if (!pod) return;
   c.Same("requests", ListText(api::PodRequests(*pod)));
-  c.Same("requestsWithStatus", ListText(api::PodRequests(*pod, {.use_status = true})));
+  const api::RequestRules& rules = c.Behaviour().requests;
+  // Recorded with the status alone: that of the pod as a whole does not count.
+  const api::RequestRules status_alone{.max_of_totals = rules.max_of_totals};
+  c.Same("requestsWithStatus",
+         ListText(api::PodRequests(*pod, {.use_status = true, .rules = status_alone})));
   c.Same("limits", ListText(api::PodLimits(*pod)));
-  const api::PodResources resources = api::PodResources::Of(*pod);
+  const api::PodResources resources = api::PodResources::Of(*pod, rules);
   SameAmounts(c, At(in, "filter"), resources.filter);
   const element node = At(in, "node");
   SameAmounts(c, node, resources.node);
@@ -250,7 +262,7 @@ void CheckPodRequests(element in, Comparison& c) {
   // (PodResources::fit_score).
   const api::ResourceList score = api::PodRequests(
       *pod,
-      {.use_status = true, .skip_pod_level = false, .default_cpu = true, .default_memory = true});
+      {.use_status = true, .default_cpu = true, .default_memory = true, .rules = status_alone});
   c.Difference("score.milliCPU", Text(score.at("cpu").MilliValue()),
                String(At(in, "score"), "milliCPU"));
   c.Difference("score.memory", Text(score.at("memory").Value()), String(At(in, "score"), "memory"));
@@ -407,11 +419,12 @@ const Section* FindSection(std::string_view name) {
 }
 
 // True if every case of the section matched.
-bool RunSection(const Section& section, simdjson::dom::array cases) {
+bool RunSection(const Section& section, const config::Behaviour& behaviour,
+                simdjson::dom::array cases) {
   size_t matched = 0;
   int shown = 0;
   for (const element in : cases) {
-    Comparison c(in);
+    Comparison c(in, behaviour);
     section.check(in, c);
     if (c.Differences().empty()) {
       ++matched;
@@ -424,7 +437,7 @@ bool RunSection(const Section& section, simdjson::dom::array cases) {
   return matched == cases.size();
 }
 
-int RunLines(const std::string& text, const std::string& file) {
+int RunLines(const config::Behaviour& behaviour, const std::string& text, const std::string& file) {
   simdjson::dom::parser parser;
   simdjson::dom::document_stream lines;
   if (parser.parse_many(text, text.size() + 1).get(lines) != simdjson::SUCCESS) {
@@ -447,7 +460,7 @@ int RunLines(const std::string& text, const std::string& file) {
         return 2;
       }
       ++sections;
-      all = RunSection(*section, array) && all;
+      all = RunSection(*section, behaviour, array) && all;
     }
   }
   return all && sections > 0 ? 0 : 1;
@@ -455,13 +468,14 @@ int RunLines(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-int RunValues(int, const std::string& file) {
+int RunValues(int minor, const std::string& file) {
   const Result<std::string> text = files::ReadFile(file);
   if (!text) {
     std::fprintf(stderr, "%s\n", text.error().Message().c_str());
     return 2;
   }
-  return RunLines(*text, file);
+  const config::Behaviour behaviour{config::FeatureGates(minor)};
+  return RunLines(behaviour, *text, file);
 }
 
 }  // namespace berth::conformance

@@ -1,6 +1,7 @@
 #include "api/rules/qualified_name.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::api {
 namespace {
@@ -96,6 +97,20 @@ std::vector<std::string> LabelValueErrors(std::string_view text) {
   if (text.size() > kMaxName) errors.push_back(TooLong(kMaxName));
   if (!text.empty() && !HasNameForm(text)) errors.emplace_back(kValueRule);
   return errors;
+}
+
+std::string InLaterWords(std::string message) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"a qualified name must consist", "a valid label key must consist"},
+      {"must be no more than 63 characters", "must be no more than 63 bytes"},
+      {"must be no more than 253 characters", "must be no more than 253 bytes"},
+  };
+  for (const auto& [old_words, new_words] : kWords) {
+    for (size_t at = 0; (at = message.find(old_words, at)) != std::string::npos;) {
+      message.replace(at, old_words.size(), new_words);
+    }
+  }
+  return message;
 }
 
 }  // namespace berth::api

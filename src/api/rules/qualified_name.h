@@ -16,5 +16,7 @@ bool IsLabelValue(std::string_view text);
 // Kubernetes' error messages. Empty if the value is valid.
 std::vector<std::string> QualifiedNameErrors(std::string_view text);
 std::vector<std::string> LabelValueErrors(std::string_view text);
+// Such a message, or one made of them, in the words of Kubernetes 1.35 and later.
+std::string InLaterWords(std::string message);
 
 }  // namespace berth::api

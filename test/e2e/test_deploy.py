@@ -41,9 +41,12 @@ def render(helm, *flags):
 
 def accepted(cluster, path):
     """The objects of a manifest as the API server would keep them."""
-    answer = cluster.kubectl(
-        *("apply", "--dry-run=server", "--validate=strict", "-o", "json", "-f", path)
-    )
+    try:
+        answer = cluster.kubectl(
+            *("apply", "--dry-run=server", "--validate=strict", "-o", "json", "-f", path)
+        )
+    except subprocess.CalledProcessError as error:
+        pytest.fail(error.stderr)
     found = json.loads(answer)
     return found["items"] if found["kind"] == "List" else [found]
 

@@ -94,6 +94,29 @@ std::optional<queue::EventResource> ResourceOf(uint32_t resource) {
   }
 }
 
+// The interface has its own bits, which stay as they are.
+uint16_t ActionsOf(uint32_t actions) {
+  if ((actions & BERTH_ON_ALL) == BERTH_ON_ALL) return queue::kAll;
+  constexpr std::pair<uint32_t, uint16_t> kActions[] = {
+      {BERTH_ON_ADD, queue::kAdd},
+      {BERTH_ON_DELETE, queue::kDelete},
+      {BERTH_ON_NODE_ALLOCATABLE, queue::kUpdateNodeAllocatable},
+      {BERTH_ON_NODE_LABEL, queue::kUpdateNodeLabel},
+      {BERTH_ON_NODE_TAINT, queue::kUpdateNodeTaint},
+      {BERTH_ON_NODE_CONDITION, queue::kUpdateNodeCondition},
+      {BERTH_ON_NODE_ANNOTATION, queue::kUpdateNodeAnnotation},
+      {BERTH_ON_POD_LABEL, queue::kUpdatePodLabel},
+      {BERTH_ON_POD_SCALE_DOWN, queue::kUpdatePodScaleDown},
+      {BERTH_ON_POD_TOLERATION, queue::kUpdatePodToleration},
+      {BERTH_ON_UPDATE, queue::kUpdate},
+  };
+  uint16_t found = 0;
+  for (const auto& [theirs, ours] : kActions) {
+    if ((actions & theirs) == theirs) found |= ours;
+  }
+  return found;
+}
+
 // The simple PreBind of plugins: one question, no writes.
 class AskOnce final : public framework::PreBindTask {
  public:
@@ -410,8 +433,9 @@ void OutOfTreePlugin::PostBind(const cluster::Cluster& cluster, const cluster::P
 
 // --- Events
 
-std::vector<framework::RegisteredEvent> OutOfTreePlugin::EventsToRegister() const {
-  if (table_.events == nullptr) return framework::DefaultEvents();
+std::vector<framework::RegisteredEvent> OutOfTreePlugin::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  if (table_.events == nullptr) return framework::DefaultEvents(behaviour);
   const berth_event* events = nullptr;
   size_t count = 0;
   const Status asked = Ask("EventsToRegister", kMayFail, [&](berth_answer*) {
@@ -419,15 +443,15 @@ std::vector<framework::RegisteredEvent> OutOfTreePlugin::EventsToRegister() cons
     return int32_t{BERTH_SUCCESS};
   });
   if (!asked.Ok() || count > kMaxEvents || (count > 0 && events == nullptr)) {
-    return framework::DefaultEvents();
+    return framework::DefaultEvents(behaviour);
   }
   std::vector<framework::RegisteredEvent> registered;
   for (size_t i = 0; i < count; ++i) {
     const auto resource = ResourceOf(events[i].resource);
-    const auto actions = static_cast<uint16_t>(events[i].actions & queue::kAll);
+    const uint16_t actions = ActionsOf(events[i].actions);
     if (!resource || actions == 0) {
       Report("EventsToRegister", Fault::Kind::kNonsense, fmt::format("event {} does not exist", i));
-      return framework::DefaultEvents();
+      return framework::DefaultEvents(behaviour);
     }
     registered.push_back({{*resource, actions}, {}, {}});
   }

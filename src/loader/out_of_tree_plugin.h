@@ -74,7 +74,7 @@ class OutOfTreePlugin final : public framework::PreFilterPlugin,
                                                          NodeIndex node) override;
   Status PreBind(const cluster::Cluster& cluster, const cluster::Pod& pod, NodeIndex node);
   void PostBind(const cluster::Cluster&, const cluster::Pod&, NodeIndex node) override;
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
 
  private:
   class State;

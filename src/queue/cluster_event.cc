@@ -6,15 +6,15 @@
 
 #include <boost/container/flat_map.hpp>
 
-#include "api/rules/pod_requests.h"
-
 namespace berth::queue {
 namespace {
 
-constexpr std::array<std::string_view, 15> kResourceNames = {
+constexpr std::array<std::string_view, 17> kResourceNames = {
     "Pod",
     "AssignedPod",
     "UnschedulablePod",
+    "UnscheduledPod",
+    "TargetPod",
     "Node",
     "PersistentVolume",
     "PersistentVolumeClaim",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 15> kResourceNames = {
 };
 
 // By bit.
-constexpr std::array<std::string_view, 12> kActionNames = {
+constexpr std::array<std::string_view, kActionCount> kActionNames = {
     "Add",
     "Delete",
     "UpdateNodeAllocatable",
@@ -38,8 +38,11 @@ constexpr std::array<std::string_view, 12> kActionNames = {
     "UpdateNodeTaint",
     "UpdateNodeCondition",
     "UpdateNodeAnnotation",
+    "UpdateNodeDeclaredFeature",
+    "UpdateNodePreemptionPolicy",
     "UpdatePodLabel",
     "UpdatePodScaleDown",
+    "UpdatePodScaleUp",
     "UpdatePodToleration",
     "UpdatePodSchedulingGatesEliminated",
     "UpdatePodGeneratedResourceClaim",
@@ -55,17 +58,14 @@ std::string_view ActionName(uint16_t action) {
 
 bool MatchesResource(EventResource registered, EventResource incoming) {
   if (registered == EventResource::kWildCard || registered == incoming) return true;
-  return registered == EventResource::kPod &&
-         (incoming == EventResource::kAssignedPod || incoming == EventResource::kUnschedulablePod);
+  return registered == EventResource::kPod && incoming <= EventResource::kTargetPod;
 }
 
-// Does the pod request less of some resource, resizes included?
-bool ScalesDown(const cluster::PodShape& old_shape, const cluster::PodShape& new_shape) {
-  const api::ResourceList before = api::PodRequests(old_shape.source, {.use_status = true});
-  const api::ResourceList after = api::PodRequests(new_shape.source, {.use_status = true});
-  return std::any_of(before.begin(), before.end(), [&](const auto& request) {
-    const auto it = after.find(request.first);
-    return it == after.end() || request.second.MilliValue() > it->second.MilliValue();
+// Is some amount of `a` larger than in `b`?
+bool AnyLarger(const api::ResourceList& a, const api::ResourceList& b) {
+  return std::any_of(a.begin(), a.end(), [&](const auto& request) {
+    const auto it = b.find(request.first);
+    return it == b.end() || request.second.MilliValue() > it->second.MilliValue();
   });
 }
 
@@ -95,9 +95,11 @@ bool Matches(const ClusterEvent& registered, const ClusterEvent& incoming) {
          (registered.action & incoming.action) != 0 && incoming.action <= registered.action;
 }
 
-std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster::Pod& new_pod) {
-  const EventResource resource =
-      new_pod.node_name.empty() ? EventResource::kUnschedulablePod : EventResource::kAssignedPod;
+std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster::Pod& new_pod,
+                                     const EventRules& rules) {
+  const EventResource resource = !new_pod.node_name.empty() ? EventResource::kAssignedPod
+                                 : rules.split_pods         ? EventResource::kTargetPod
+                                                            : EventResource::kUnschedulablePod;
   std::vector<ClusterEvent> changes;
   const auto note = [&](bool changed, uint16_t action) {
     if (changed) changes.push_back({resource, action});
@@ -107,7 +109,11 @@ std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster:
   bool claims_changed = old_pod.resource_claim_statuses != new_pod.resource_claim_statuses;
   if (&before != &after) {
     note(before.source.metadata.labels != after.source.metadata.labels, kUpdatePodLabel);
-    note(ScalesDown(before, after), kUpdatePodScaleDown);
+    const api::PodRequestsOptions options{.use_status = true, .rules = rules.requests};
+    const api::ResourceList requested = api::PodRequests(before.source, options);
+    const api::ResourceList requests = api::PodRequests(after.source, options);
+    note(AnyLarger(requested, requests), kUpdatePodScaleDown);
+    note(rules.split_pods && AnyLarger(requests, requested), kUpdatePodScaleUp);
     note(after.scheduling_gates.empty() && !before.scheduling_gates.empty(),
          kUpdatePodSchedulingGatesEliminated);
     // Tolerations can only be added.
@@ -121,7 +127,8 @@ std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster:
   return changes;
 }
 
-std::vector<ClusterEvent> NodeChanges(const api::Node& old_node, const api::Node& new_node) {
+std::vector<ClusterEvent> NodeChanges(const api::Node& old_node, const api::Node& new_node,
+                                      const EventRules& rules) {
   std::vector<ClusterEvent> changes;
   const auto note = [&](bool changed, uint16_t action) {
     if (changed) changes.push_back({EventResource::kNode, action});
@@ -133,6 +140,9 @@ std::vector<ClusterEvent> NodeChanges(const api::Node& old_node, const api::Node
   note(StatusesOf(old_node.status.conditions) != StatusesOf(new_node.status.conditions),
        kUpdateNodeCondition);
   note(old_node.metadata.annotations != new_node.metadata.annotations, kUpdateNodeAnnotation);
+  note(
+      rules.node_features && old_node.status.declared_features != new_node.status.declared_features,
+      kUpdateNodeDeclaredFeature);
   return changes;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "api/core/node.h"
+#include "api/rules/pod_requests.h"
 #include "cluster/pods/pod.h"
 
 namespace berth::api {
@@ -32,9 +33,11 @@ struct DeviceClass;
 namespace berth::queue {
 
 enum class EventResource : uint8_t {
-  kPod,               // only registered: matches both kinds of pod below
-  kAssignedPod,       // only incoming: a pod with a node, or one that released its node
-  kUnschedulablePod,  // only incoming: a pending pod
+  kPod,               // only registered: matches every kind of pod below
+  kAssignedPod,       // a pod with a node, or one that released its node
+  kUnschedulablePod,  // only incoming, without EventRules::split_pods: a pending pod
+  kUnscheduledPod,    // with split_pods: a pending pod, seen by others
+  kTargetPod,         // with split_pods: the pending pod itself
   kNode,
   kPersistentVolume,
   kPersistentVolumeClaim,
@@ -49,7 +52,7 @@ enum class EventResource : uint8_t {
   kWildCard,
 };
 
-// Bits combine.
+// Bits combine. Minors that lack some of them have the others in the same order.
 enum Action : uint16_t {
   kAdd = 1u << 0,
   kDelete = 1u << 1,
@@ -58,14 +61,18 @@ enum Action : uint16_t {
   kUpdateNodeTaint = 1u << 4,
   kUpdateNodeCondition = 1u << 5,
   kUpdateNodeAnnotation = 1u << 6,
-  kUpdatePodLabel = 1u << 7,
-  kUpdatePodScaleDown = 1u << 8,
-  kUpdatePodToleration = 1u << 9,
-  kUpdatePodSchedulingGatesEliminated = 1u << 10,
-  kUpdatePodGeneratedResourceClaim = 1u << 11,
-  kUpdate = 0xffc,  // any of the ten above
-  kAll = 0xfff,
+  kUpdateNodeDeclaredFeature = 1u << 7,
+  kUpdateNodePreemptionPolicy = 1u << 8,
+  kUpdatePodLabel = 1u << 9,
+  kUpdatePodScaleDown = 1u << 10,
+  kUpdatePodScaleUp = 1u << 11,
+  kUpdatePodToleration = 1u << 12,
+  kUpdatePodSchedulingGatesEliminated = 1u << 13,
+  kUpdatePodGeneratedResourceClaim = 1u << 14,
+  kUpdate = 0x7ffc,  // any of the thirteen above
+  kAll = 0x7fff,
 };
+inline constexpr uint16_t kActionCount = 15;
 
 struct ClusterEvent {
   EventResource resource = EventResource::kWildCard;
@@ -121,12 +128,28 @@ struct Event {
   }
 };
 
+// Which events there are; differs between Kubernetes minors.
+struct EventRules {
+  // Pods are three resources, so that a plugin can ask for changes of the pod itself; and there is
+  // an event for a pod that asks for more.
+  bool split_pods = false;
+  bool node_features = false;  // features that nodes declare are told apart
+  api::RequestRules requests;
+
+  // What a pending pod is to others.
+  EventResource PendingPod() const {
+    return split_pods ? EventResource::kUnscheduledPod : EventResource::kUnschedulablePod;
+  }
+};
+
 // What changed between two versions of a pod, in kube-scheduler's order. If nothing specific
 // changed, returns one general update. The resource is kAssignedPod when the new version has a
-// node.
-std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster::Pod& new_pod);
+// node, else that of the pod itself.
+std::vector<ClusterEvent> PodChanges(const cluster::Pod& old_pod, const cluster::Pod& new_pod,
+                                     const EventRules& rules = {});
 
 // The same for a node; may be empty.
-std::vector<ClusterEvent> NodeChanges(const api::Node& old_node, const api::Node& new_node);
+std::vector<ClusterEvent> NodeChanges(const api::Node& old_node, const api::Node& new_node,
+                                      const EventRules& rules = {});
 
 }  // namespace berth::queue

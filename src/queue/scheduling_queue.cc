@@ -102,7 +102,7 @@ class SchedulingQueue::Impl {
 
   QueueHost& host_;
   const QueueOptions options_;
-  const std::string pod_added_ = ClusterEvent{EventResource::kUnschedulablePod, kAdd}.Label();
+  const std::string pod_added_ = ClusterEvent{options_.pending_pod, kAdd}.Label();
 
   Slots slots_;
   std::vector<uint32_t> free_;

@@ -98,6 +98,8 @@ struct QueueOptions {
   // Changes results: a pod that was retried without an event and gated again waits as long as one
   // that was tried; otherwise it is retried at every tick.
   bool flush_counts_from_last_flush = false;
+  // How events name pods that come into the queue.
+  EventResource pending_pod = EventResource::kUnschedulablePod;
 };
 
 class SchedulingQueue {

@@ -61,6 +61,7 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
   queue_options.pop_from_backoff = c_.options.behaviour.pop_from_backoff;
   queue_options.backoff.align_to_second = c_.options.behaviour.pop_from_backoff;
   queue_options.max_in_unschedulable_ns = c_.options.max_in_unschedulable_ns;
+  queue_options.pending_pod = c_.events.PendingPod();
   c_.queue = std::make_unique<queue::SchedulingQueue>(*this, c_.runtimes.size(), queue_options);
   return {};
 }

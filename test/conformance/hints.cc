@@ -73,18 +73,26 @@ std::string Lines(std::vector<std::string> parts, bool sorted) {
 
 // --- Events
 
-constexpr uint16_t kActions = 12;
-
 std::string ActionName(uint16_t bit) {
   const ClusterEvent event{queue::EventResource::kWildCard, static_cast<uint16_t>(1u << bit)};
   return event.Label().substr(queue::ResourceName(event.resource).size());
 }
 
+// The actions that the minor has.
+uint16_t KnownActions(const config::Behaviour& behaviour) {
+  uint16_t actions = 0;
+  for (const ClusterEvent& event : framework::IncomingEvents(behaviour)) {
+    if (event.action != queue::kUpdate && event.action != queue::kAll) actions |= event.action;
+  }
+  return actions;
+}
+
 // An event in words, which are equal for equal events.
-std::string EventText(const ClusterEvent& event) {
+std::string EventText(const config::Behaviour& behaviour, const ClusterEvent& event) {
   std::vector<std::string> actions;
-  for (uint16_t bit = 0; bit < kActions; ++bit) {
-    if (event.action >> bit & 1) actions.push_back(ActionName(bit));
+  const uint16_t known = KnownActions(behaviour);
+  for (uint16_t bit = 0; bit < queue::kActionCount; ++bit) {
+    if ((event.action & known) >> bit & 1) actions.push_back(ActionName(bit));
   }
   return event.Label() + "=" + std::string(queue::ResourceName(event.resource)) + "/" +
          Joined(actions, "|");
@@ -95,7 +103,7 @@ std::string EventText(element event) {
          Joined(Texts(event, "actionType"), "|");
 }
 
-Result<ClusterEvent> ReadEvent(element from) {
+Result<ClusterEvent> ReadEvent(const config::Behaviour& behaviour, element from) {
   for (const ClusterEvent& known : {queue::kUnschedulableTimeout, queue::kForceActivate}) {
     if (Text(from, "label") == known.custom_label) return known;
   }
@@ -106,27 +114,31 @@ Result<ClusterEvent> ReadEvent(element from) {
   while (r < kLast && queue::ResourceName(queue::EventResource{r}) != resource) ++r;
   event.resource = queue::EventResource{r};
   for (const std::string& name : Texts(from, "actionType")) {
-    for (uint16_t bit = 0; bit < kActions; ++bit) {
+    for (uint16_t bit = 0; bit < queue::kActionCount; ++bit) {
       if (ActionName(bit) == name) event.action |= static_cast<uint16_t>(1u << bit);
     }
   }
-  if (EventText(event) != EventText(from)) return Fail("unknown event " + EventText(from));
+  // All updates of an older minor are the same as all that there are.
+  const uint16_t updates = KnownActions(behaviour) & queue::kUpdate;
+  if ((event.action & updates) == updates) event.action |= queue::kUpdate;
+  if (EventText(behaviour, event) != EventText(from))
+    return Fail("unknown event " + EventText(from));
   return event;
 }
 
-std::string HintText(const framework::RegisteredEvent& registered) {
-  return EventText(registered.event) + " " + std::string(registered.hint);
-}
-
-std::string RegisteredTexts(const std::vector<framework::RegisteredEvent>& events) {
+std::string RegisteredTexts(const config::Behaviour& behaviour,
+                            const std::vector<framework::RegisteredEvent>& events) {
   std::vector<std::string> texts;
-  for (const auto& event : events) texts.push_back(HintText(event));
+  for (const auto& [event, hint, function] : events) {
+    texts.push_back(EventText(behaviour, event) + " " + std::string(hint));
+  }
   return Lines(std::move(texts), false);
 }
 
-std::string EventTexts(const std::vector<ClusterEvent>& events) {
+std::string EventTexts(const config::Behaviour& behaviour,
+                       const std::vector<ClusterEvent>& events) {
   std::vector<std::string> texts;
-  for (const ClusterEvent& event : events) texts.push_back(EventText(event));
+  for (const ClusterEvent& event : events) texts.push_back(EventText(behaviour, event));
   return Lines(std::move(texts), false);
 }
 
@@ -217,14 +229,14 @@ struct Case {
   queue::Event event;
 };
 
-Result<Case> ReadCase(World& world, element line) {
+Result<Case> ReadCase(const config::Behaviour& behaviour, World& world, element line) {
   Case out;
   auto pod = ReadPod(world, line, "pod");
   if (!pod) return Fail(pod.error());
   out.pod = std::move(*pod);
   element event;
   if (!Get(line, "event", &event)) return Fail("no event");
-  auto what = ReadEvent(event);
+  auto what = ReadEvent(behaviour, event);
   if (!what) return Fail(what.error());
   out.event.what = *what;
   for (const auto& [key, object] :
@@ -249,11 +261,13 @@ Result<Sides> Registered(const config::Behaviour& behaviour, element line) {
   sides.theirs = Lines(std::move(theirs), false);
   const std::string name = Text(line, "registered");
   if (name.empty()) {
-    sides.ours = RegisteredTexts(framework::DefaultEvents());
+    sides.ours = RegisteredTexts(behaviour, framework::DefaultEvents(behaviour));
   } else if (const auto at = (*world)->Find(name)) {
     const auto* plugin =
         dynamic_cast<const framework::EnqueueExtensions*>((*world)->Profile().Plugins()[*at].get());
-    if (plugin != nullptr) sides.ours = RegisteredTexts(plugin->EventsToRegister());
+    if (plugin != nullptr) {
+      sides.ours = RegisteredTexts(behaviour, plugin->EventsToRegister(behaviour));
+    }
   }
   return sides;
 }
@@ -264,7 +278,7 @@ Result<Sides> Map(const config::Behaviour& behaviour, element line) {
   std::vector<std::string> ours, theirs;
   for (const auto& [plugin, registered] : (*world)->map->Registrations()) {
     const std::string_view hint = registered.hint.empty() ? "default" : registered.hint;
-    ours.push_back(EventText(registered.event) + " " +
+    ours.push_back(EventText(behaviour, registered.event) + " " +
                    std::string((*world)->Profile().At(plugin).Name()) + " " + std::string(hint));
   }
   for (const element entry : List(line, "entries")) {
@@ -282,41 +296,45 @@ std::string TheirEvents(element line) {
   return Lines(std::move(theirs), false);
 }
 
-Result<Sides> Incoming(const config::Behaviour&, element line) {
-  return Sides{EventTexts(framework::IncomingEvents()), TheirEvents(line)};
+Result<Sides> Incoming(const config::Behaviour& behaviour, element line) {
+  return Sides{EventTexts(behaviour, framework::IncomingEvents(behaviour)), TheirEvents(line)};
 }
 
-Result<Sides> Match(const config::Behaviour&, element line) {
-  auto registered = ReadEvent(line["registered"]);
+Result<Sides> Match(const config::Behaviour& behaviour, element line) {
+  auto registered = ReadEvent(behaviour, line["registered"]);
   if (!registered) return Fail(registered.error());
   std::vector<std::string> ours;
-  for (const ClusterEvent& event : framework::IncomingEvents()) {
+  for (const ClusterEvent& event : framework::IncomingEvents(behaviour)) {
     if (queue::Matches(*registered, event)) ours.push_back(event.Label());
   }
   return Sides{Lines(std::move(ours), false), Lines(Texts(line, "matches"), false)};
 }
 
-Result<Sides> PodChange(const config::Behaviour&, element line) {
+Result<Sides> PodChange(const config::Behaviour& behaviour, element line) {
   World world;
   auto before = ReadPod(world, line, "old");
   if (!before) return Fail(before.error());
   auto after = ReadPod(world, line, "new");
   if (!after) return Fail(after.error());
-  return Sides{EventTexts(queue::PodChanges(**before, **after)), TheirEvents(line)};
+  return Sides{EventTexts(behaviour,
+                          queue::PodChanges(**before, **after, framework::EventRulesOf(behaviour))),
+               TheirEvents(line)};
 }
 
-Result<Sides> NodeChange(const config::Behaviour&, element line) {
+Result<Sides> NodeChange(const config::Behaviour& behaviour, element line) {
   auto before = api::FromDom<api::Node>(line["old"], "old");
   if (!before) return Fail(before.error());
   auto after = api::FromDom<api::Node>(line["new"], "new");
   if (!after) return Fail(after.error());
-  return Sides{EventTexts(queue::NodeChanges(*before, *after)), TheirEvents(line)};
+  return Sides{EventTexts(behaviour,
+                          queue::NodeChanges(*before, *after, framework::EventRulesOf(behaviour))),
+               TheirEvents(line)};
 }
 
 Result<Sides> PluginHint(const config::Behaviour& behaviour, element line) {
   auto world = MakeWorld(behaviour, line);
   if (!world) return Fail(world.error());
-  auto given = ReadCase(**world, line);
+  auto given = ReadCase(behaviour, **world, line);
   if (!given) return Fail(given.error());
   const std::string name = Text(line, "plugin");
   const auto plugin = (*world)->Find(name);
@@ -353,7 +371,7 @@ uint64_t BitsOf(const World& world, const std::vector<std::string>& names) {
 Result<Sides> RequeueDecision(const config::Behaviour& behaviour, element line) {
   auto world = MakeWorld(behaviour, line);
   if (!world) return Fail(world.error());
-  auto given = ReadCase(**world, line);
+  auto given = ReadCase(behaviour, **world, line);
   if (!given) return Fail(given.error());
   const HintMap& map = *(*world)->map;
   const queue::Rejection rejection{BitsOf(**world, Texts(line, "unschedulablePlugins")),

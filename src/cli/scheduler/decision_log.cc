@@ -175,10 +175,10 @@ void DecisionLog::LogMove(const Pod& pod, queue::QueueName queue, std::string_vi
   } else if (info.gated) {
     log::Info(5, "Pod moved to an internal scheduling queue, because the pod is gated",
               {{"pod", name}, {"event", event}, {"queue", to}});
-  } else if (event == "UnschedulablePodAdd" || event == "BackoffComplete" ||
-             event == "PopFromBackoffQ") {
+  } else if (event == "UnschedulablePodAdd" || event == "UnscheduledPodAdd" ||
+             event == "BackoffComplete" || event == "PopFromBackoffQ") {
     log::Info(5, kMoved, {{"pod", name}, {"event", event}, {"queue", to}});
-  } else if (event.starts_with("UnschedulablePod")) {
+  } else if (event.starts_with("UnschedulablePod") || event.starts_with("TargetPod")) {
     log::Info(5, "Pod moved to an internal scheduling queue because the Pod is updated",
               {{"pod", name}, {"event", event}, {"queue", to}});
   } else {

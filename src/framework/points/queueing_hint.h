@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "config/behaviour.h"
 #include "framework/points/plugin.h"
 #include "queue/cluster_event.h"
 
@@ -31,8 +32,10 @@ struct RegisteredEvent {
 // interface, every event wakes its pods.
 class EnqueueExtensions : public virtual Plugin {
  public:
-  // In kube-scheduler's order. The functions may use the plugin, which outlives them.
-  virtual std::vector<RegisteredEvent> EventsToRegister() const = 0;
+  // In kube-scheduler's order: `behaviour` says which one's. The functions may use the plugin,
+  // which outlives them.
+  virtual std::vector<RegisteredEvent> EventsToRegister(
+      const config::Behaviour& behaviour) const = 0;
 };
 
 }  // namespace berth::framework

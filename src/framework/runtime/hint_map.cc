@@ -20,8 +20,8 @@ bool CanReject(const Plugin& plugin) {
          dynamic_cast<const PermitPlugin*>(&plugin) != nullptr;
 }
 
-// kube-scheduler may leave a new node out of Node/Add as long as it has a taint that goes away
-// soon, so plugins that registered for new nodes are also called for taints.
+// Up to 1.36 kube-scheduler may leave a new node out of Node/Add as long as it has a taint that
+// goes away soon, so plugins that registered for new nodes are also called for taints.
 bool NeedsTaints(const std::vector<RegisteredEvent>& events) {
   uint16_t actions = 0;
   for (const RegisteredEvent& registered : events) {
@@ -32,35 +32,51 @@ bool NeedsTaints(const std::vector<RegisteredEvent>& events) {
 
 }  // namespace
 
-std::vector<ClusterEvent> IncomingEvents() {
+queue::EventRules EventRulesOf(const config::Behaviour& behaviour) {
+  return {behaviour.pod_events_split, behaviour.node_declared_features, behaviour.requests};
+}
+
+std::vector<ClusterEvent> IncomingEvents(const config::Behaviour& behaviour) {
+  using enum EventResource;
+  std::vector<uint16_t> of_pods{
+      queue::kUpdatePodLabel, queue::kUpdatePodScaleDown, queue::kUpdatePodToleration,
+      queue::kUpdatePodSchedulingGatesEliminated, queue::kUpdatePodGeneratedResourceClaim};
+  std::vector<uint16_t> of_nodes{queue::kUpdateNodeAllocatable, queue::kUpdateNodeLabel,
+                                 queue::kUpdateNodeTaint, queue::kUpdateNodeCondition,
+                                 queue::kUpdateNodeAnnotation};
+  std::vector<EventResource> pods{kAssignedPod, kUnschedulablePod};
+  if (behaviour.node_feature_events) of_nodes.push_back(queue::kUpdateNodeDeclaredFeature);
+  if (behaviour.pod_events_split) {
+    of_pods.push_back(queue::kUpdatePodScaleUp);
+    of_nodes.push_back(queue::kUpdateNodePreemptionPolicy);
+    pods = {kAssignedPod, kUnscheduledPod, kTargetPod};
+  }
   std::vector<ClusterEvent> events;
-  const auto add = [&](EventResource resource, uint16_t first_update, uint16_t last_update) {
+  const auto add = [&](EventResource resource, const std::vector<uint16_t>& updates) {
     for (const uint16_t action : {queue::kAdd, queue::kDelete, queue::kUpdate}) {
       events.push_back({resource, action});
     }
-    for (uint32_t bit = first_update; bit <= last_update && bit != 0; bit <<= 1) {
-      events.push_back({resource, static_cast<uint16_t>(bit)});
-    }
+    for (const uint16_t update : updates) events.push_back({resource, update});
   };
-  for (const auto pod : {EventResource::kAssignedPod, EventResource::kUnschedulablePod}) {
-    add(pod, queue::kUpdatePodLabel, queue::kUpdatePodGeneratedResourceClaim);
-  }
-  add(EventResource::kNode, queue::kUpdateNodeAllocatable, queue::kUpdateNodeAnnotation);
-  for (auto r = static_cast<uint8_t>(EventResource::kPersistentVolume);
-       r < static_cast<uint8_t>(EventResource::kWildCard); ++r) {
-    add(static_cast<EventResource>(r), 0, 0);
+  for (const EventResource pod : pods) add(pod, of_pods);
+  add(kNode, of_nodes);
+  for (auto r = static_cast<uint8_t>(kPersistentVolume); r < static_cast<uint8_t>(kWildCard); ++r) {
+    add(static_cast<EventResource>(r), {});
   }
   events.push_back(queue::kUnschedulableTimeout);
   events.push_back(queue::kForceActivate);
   return events;
 }
 
-std::vector<RegisteredEvent> DefaultEvents() {
+std::vector<RegisteredEvent> DefaultEvents(const config::Behaviour& behaviour) {
   using enum EventResource;
+  std::vector<EventResource> resources{kPod};
+  if (behaviour.pod_events_split) resources = {kAssignedPod, kUnscheduledPod, kTargetPod};
+  resources.insert(resources.end(),
+                   {kNode, kPersistentVolume, kPersistentVolumeClaim, kCSINode, kCSIDriver,
+                    kCSIStorageCapacity, kStorageClass, kResourceClaim, kDeviceClass});
   std::vector<RegisteredEvent> events;
-  for (const EventResource resource :
-       {kPod, kNode, kPersistentVolume, kPersistentVolumeClaim, kCSINode, kCSIDriver,
-        kCSIStorageCapacity, kStorageClass, kResourceClaim, kDeviceClass}) {
+  for (const EventResource resource : resources) {
     events.push_back({{resource, queue::kAll}, {}, {}});
   }
   return events;
@@ -69,9 +85,9 @@ std::vector<RegisteredEvent> DefaultEvents() {
 size_t HintMap::Slot(const ClusterEvent& event) {
   size_t action = kActionSlots - 1;
   if (event.action == queue::kAll) {
-    action = 13;
+    action = kAllSlot;
   } else if (event.action == queue::kUpdate) {
-    action = 12;
+    action = kUpdateSlot;
   } else if (std::has_single_bit(event.action) && event.action < queue::kAll) {
     action = static_cast<size_t>(std::countr_zero(event.action));
   }
@@ -84,28 +100,33 @@ Result<HintMap> HintMap::Make(const Profile& profile, bool with_extenders) {
     return Fail(fmt::format("profile \"{}\" has more than {} plugins", profile.Name(),
                             kMaxPlugins - (with_extenders ? 1 : 0)));
   }
+  const config::Behaviour& behaviour = profile.GetBehaviour();
   HintMap map;
   map.extender_ = static_cast<uint8_t>(plugins.size());
   for (uint8_t i = 0; i < map.extender_; ++i) {
     const Plugin& plugin = *plugins[i];
     if (!CanReject(plugin)) continue;
     const auto* extensions = dynamic_cast<const EnqueueExtensions*>(&plugin);
-    map.Register(i, extensions != nullptr ? extensions->EventsToRegister() : DefaultEvents());
+    map.Register(
+        i,
+        extensions != nullptr ? extensions->EventsToRegister(behaviour) : DefaultEvents(behaviour),
+        behaviour);
   }
-  if (with_extenders) map.Register(map.extender_, DefaultEvents());
-  map.Index();
+  if (with_extenders) map.Register(map.extender_, DefaultEvents(behaviour), behaviour);
+  map.Index(behaviour);
   return map;
 }
 
-void HintMap::Register(uint8_t plugin, std::vector<RegisteredEvent> events) {
-  if (NeedsTaints(events)) {
+void HintMap::Register(uint8_t plugin, std::vector<RegisteredEvent> events,
+                       const config::Behaviour& behaviour) {
+  if (behaviour.node_add_implies_taint && NeedsTaints(events)) {
     events.push_back({{EventResource::kNode, queue::kUpdateNodeTaint}, {}, {}});
   }
   for (RegisteredEvent& event : events) registrations_.push_back({plugin, std::move(event)});
 }
 
-void HintMap::Index() {
-  for (const ClusterEvent& incoming : IncomingEvents()) {
+void HintMap::Index(const config::Behaviour& behaviour) {
+  for (const ClusterEvent& incoming : IncomingEvents(behaviour)) {
     Range range;
     range.begin = static_cast<uint32_t>(lists_.size());
     for (const Registration& registration : registrations_) {

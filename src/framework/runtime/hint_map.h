@@ -19,14 +19,16 @@ namespace berth::framework {
 // The name under which extenders reject pods.
 inline constexpr std::string_view kExtenderName = "Extender";
 
-// Every event the scheduler can receive, in kube-scheduler's order: one action each, or kUpdate, or
-// kAll.
-std::vector<queue::ClusterEvent> IncomingEvents();
+// Which events this kube-scheduler tells apart.
+queue::EventRules EventRulesOf(const config::Behaviour& behaviour);
+
+// Every event the scheduler can receive: one action each, or kUpdate, or kAll.
+std::vector<queue::ClusterEvent> IncomingEvents(const config::Behaviour& behaviour);
 
 // The registration of extenders, and of plugins that can reject pods but register no events:
 // everything, without hints. As in kube-scheduler, resource slices and volume attachments are not
 // included.
-std::vector<RegisteredEvent> DefaultEvents();
+std::vector<RegisteredEvent> DefaultEvents(const config::Behaviour& behaviour);
 
 class HintMap {
  public:
@@ -70,14 +72,17 @@ class HintMap {
     uint32_t end = 0;
     uint64_t plugins = 0;
   };
-  // Actions that an incoming event can have: twelve bits, kUpdate, kAll, all the rest.
-  static constexpr size_t kActionSlots = 15;
-  static constexpr size_t kResources = 15;
+  // Actions that an incoming event can have: a bit, kUpdate, kAll, all the rest.
+  static constexpr size_t kUpdateSlot = queue::kActionCount;
+  static constexpr size_t kAllSlot = kUpdateSlot + 1;
+  static constexpr size_t kActionSlots = kAllSlot + 2;
+  static constexpr size_t kResources = static_cast<size_t>(queue::EventResource::kWildCard) + 1;
 
   HintMap() = default;
   static size_t Slot(const queue::ClusterEvent& event);
-  void Register(uint8_t plugin, std::vector<RegisteredEvent> events);
-  void Index();
+  void Register(uint8_t plugin, std::vector<RegisteredEvent> events,
+                const config::Behaviour& behaviour);
+  void Index(const config::Behaviour& behaviour);
 
   std::vector<Registration> registrations_;
   std::vector<const Registration*> lists_;  // one after the other

@@ -22,7 +22,9 @@ class Listener final : public FilterPlugin, public EnqueueExtensions {
       : name_(name), events_(std::move(events)) {}
   std::string_view Name() const override { return name_; }
   void Filter(const CycleContext&, const PluginState*, FilterBatch&) const override {}
-  std::vector<RegisteredEvent> EventsToRegister() const override { return events_; }
+  std::vector<RegisteredEvent> EventsToRegister(const config::Behaviour&) const override {
+    return events_;
+  }
 
  private:
   std::string_view name_;
@@ -104,7 +106,7 @@ TEST_F(HintMapTest, WhoWaitsForNodesHearsOfTaints) {
 
 TEST_F(HintMapTest, SilentPluginsHearEverythingButTwoResources) {
   const HintMap map = Make(false);
-  for (const ClusterEvent& event : IncomingEvents()) {
+  for (const ClusterEvent& event : IncomingEvents(profile_->GetBehaviour())) {
     const bool unheard = event.resource == EventResource::kResourceSlice ||
                          event.resource == EventResource::kVolumeAttachment ||
                          event.resource == EventResource::kWildCard;

@@ -38,7 +38,7 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
         budgets_(behaviour.victims_stop_at_first_budget) {}
 
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
 
   // Holds a pod back while its victims are being deleted.
   framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod& pod) const override {

@@ -53,7 +53,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   ~DynamicResources() override;
 
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   // With the gate on, classes of devices decide whose resources are theirs.
   uint32_t Concerns() const override {
     return features_.extended_resource ? framework::kEveryPod

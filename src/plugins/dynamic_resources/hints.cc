@@ -13,7 +13,8 @@ Result<Hint> AfterClaimChange(const cluster::Cluster& cluster, const cluster::Po
                               const queue::Event& event) {
   const auto* before = event.Old<api::ResourceClaim>();
   const auto* after = event.New<api::ResourceClaim>();
-  if (after == nullptr) return NoObject("resource claim");
+  if (before == nullptr && after == nullptr) return NoObject("resource claim");
+  if (after == nullptr) return QueueIf(before->status.allocation.has_value());
   const auto claims = PodClaims(cluster.Objects(), pod);
   if (!claims) return Hint::kSkip;  // the pod still lacks some
   // Devices that were given back may be what the pod lacked.
@@ -32,18 +33,22 @@ Result<Hint> AfterPodChange(const cluster::Cluster& cluster, const cluster::Pod&
                             const queue::Event& event) {
   const auto* changed = event.New<cluster::Pod>();
   if (changed == nullptr) return NoObject("pod");
-  return QueueIf(changed->uid == pod.uid && PodClaims(cluster.Objects(), *changed).has_value());
+  return QueueIf(IsAboutItself(event, *changed, pod) &&
+                 PodClaims(cluster.Objects(), *changed).has_value());
 }
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> DynamicResources::EventsToRegister() const {
+std::vector<framework::RegisteredEvent> DynamicResources::EventsToRegister(
+    const config::Behaviour& behaviour) const {
   using enum queue::EventResource;
   constexpr uint16_t kAddOrUpdate = queue::kAdd | queue::kUpdate;
+  const uint16_t of_claims = behaviour.claim_deletion_events ? uint16_t{queue::kAll} : kAddOrUpdate;
   return {On(kNode, queue::kAdd | queue::kUpdateNodeLabel | queue::kUpdateNodeAllocatable),
-          On(kResourceClaim, kAddOrUpdate, "isSchedulableAfterClaimChange", AfterClaimChange),
-          On(kPod, queue::kUpdatePodGeneratedResourceClaim, "isSchedulableAfterPodChange",
-             AfterPodChange),
+          On(kResourceClaim, of_claims, "isSchedulableAfterClaimChange", AfterClaimChange),
+          OnTargetPod(behaviour, queue::kUpdatePodGeneratedResourceClaim,
+                      "isSchedulableAfterTargetPodUpdate", "isSchedulableAfterPodChange",
+                      AfterPodChange),
           On(kDeviceClass, kAddOrUpdate), On(kResourceSlice, kAddOrUpdate)};
 }
 

@@ -36,7 +36,10 @@ bool MatchesAll(const Terms& terms, const cluster::Pod& pod) {
   });
 }
 
-bool IsOffNode(const cluster::Pod* pod) { return pod != nullptr && pod->node_name.empty(); }
+bool MatchesAny(const Terms& terms, const cluster::Pod& pod) {
+  return std::any_of(terms.begin(), terms.end(),
+                     [&](const AffinityTerm& term) { return term.Matches(*pod.shape, {}); });
+}
 
 // The values of a topology key on both versions of a node, null where it has none.
 struct Domain {
@@ -76,14 +79,29 @@ Result<Hint> InterPodAffinity::AfterPodChange(const cluster::Cluster& cluster,
   const auto* before = event.Old<cluster::Pod>();
   const auto* after = event.New<cluster::Pod>();
   if (before == nullptr && after == nullptr) return NoObject("pod");
-  if (IsOffNode(before) || IsOffNode(after)) return Hint::kSkip;
+  const bool of_others_too = behaviour_.affinity_hints_own_labels;
+  if (of_others_too && before != nullptr && after != nullptr && IsAboutItself(event, *after, pod)) {
+    return Hint::kQueue;  // other pods may have kept off its old labels
+  }
+  const auto is_off_node = [&](const cluster::Pod* other) {
+    if (other == nullptr) return false;
+    return behaviour_.hints_count_nominated_pods ? !HasNode(*other) : other->node_name.empty();
+  };
+  if (is_off_node(before) || is_off_node(after)) return Hint::kSkip;
   const HintTerms& terms = TermsForHints(cluster, *pod.shape);
   if (!terms.near) return Fail(terms.near.error());
   if (!terms.apart) return Fail(terms.apart.error());
   if (before == nullptr) return QueueIf(MatchesAll(*terms.near, *after));
-  if (after == nullptr) return QueueIf(MatchesAll(*terms.apart, *before));
-  return QueueIf((!MatchesAll(*terms.near, *before) && MatchesAll(*terms.near, *after)) ||
-                 (MatchesAll(*terms.apart, *before) && !MatchesAll(*terms.apart, *after)));
+  const auto apart = behaviour_.affinity_hints_any_term ? MatchesAny : MatchesAll;
+  if (after != nullptr) {
+    return QueueIf((!MatchesAll(*terms.near, *before) && MatchesAll(*terms.near, *after)) ||
+                   (apart(*terms.apart, *before) && !apart(*terms.apart, *after)));
+  }
+  if (apart(*terms.apart, *before)) return Hint::kQueue;
+  if (!of_others_too) return Hint::kSkip;
+  const HintTerms& of_deleted = TermsForHints(cluster, *before->shape);
+  if (!of_deleted.apart) return Fail(of_deleted.apart.error());
+  return QueueIf(apart(*of_deleted.apart, pod));
 }
 
 Result<Hint> InterPodAffinity::AfterNodeChange(const cluster::Cluster& cluster,
@@ -113,15 +131,25 @@ Result<Hint> InterPodAffinity::AfterNodeChange(const cluster::Cluster& cluster,
   return Hint::kSkip;
 }
 
-std::vector<framework::RegisteredEvent> InterPodAffinity::EventsToRegister() const {
-  return {On(queue::EventResource::kPod, queue::kAdd | queue::kUpdatePodLabel | queue::kDelete,
-             "isSchedulableAfterPodChange",
-             [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
-                    const queue::Event& event) { return AfterPodChange(cluster, pod, event); }),
-          On(queue::EventResource::kNode, queue::kAdd | queue::kUpdateNodeLabel,
-             "isSchedulableAfterNodeChange",
-             [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
-                    const queue::Event& event) { return AfterNodeChange(cluster, pod, event); })};
+std::vector<framework::RegisteredEvent> InterPodAffinity::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  const auto after_pod = [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
+                                const queue::Event& event) {
+    return AfterPodChange(cluster, pod, event);
+  };
+  std::vector<framework::RegisteredEvent> events{OnAssignedPod(
+      behaviour, queue::kAdd | queue::kUpdatePodLabel | queue::kDelete,
+      "isSchedulableAfterAssignedPodChange", "isSchedulableAfterPodChange", after_pod)};
+  if (behaviour.pod_events_split) {
+    events.push_back(On(queue::EventResource::kTargetPod, queue::kUpdatePodLabel,
+                        "isSchedulableAfterTargetPodUpdateLabel", after_pod));
+  }
+  events.push_back(
+      On(queue::EventResource::kNode, queue::kAdd | queue::kUpdateNodeLabel,
+         "isSchedulableAfterNodeChange",
+         [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
+                const queue::Event& event) { return AfterNodeChange(cluster, pod, event); }));
+  return events;
 }
 
 }  // namespace berth::plugins::inter_pod_affinity

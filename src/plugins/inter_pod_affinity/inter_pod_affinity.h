@@ -43,7 +43,7 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
     return framework::kOnNodeObject | framework::kOnNodePods | framework::kOnDomainPods |
            framework::kOnPodLabels;
   }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
 

@@ -40,7 +40,8 @@ Result<Hint> NodeAffinity::AfterNodeChange(const cluster::Pod& pod,
   return QueueIf(!*matched);
 }
 
-std::vector<framework::RegisteredEvent> NodeAffinity::EventsToRegister() const {
+std::vector<framework::RegisteredEvent> NodeAffinity::EventsToRegister(
+    const config::Behaviour&) const {
   return {On(queue::EventResource::kNode, queue::kAdd | queue::kUpdateNodeLabel,
              "isSchedulableAfterNodeChange",
              [this](const cluster::Cluster&, const cluster::Pod& pod, const queue::Event& event) {

@@ -35,7 +35,7 @@ class NodeAffinity final : public framework::PreFilterPlugin,
                                                     const cluster::Cluster& cluster);
 
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   // What a profile adds is added to every pod.
   uint32_t Concerns() const override {
     return added_required_ || has_added_preferred_ ? framework::kEveryPod

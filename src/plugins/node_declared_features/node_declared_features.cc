@@ -43,10 +43,6 @@ std::unique_ptr<framework::PluginState> NodeDeclaredFeatures::NewState() const {
   return std::make_unique<State>();
 }
 
-std::vector<framework::RegisteredEvent> NodeDeclaredFeatures::EventsToRegister() const {
-  return {On(queue::EventResource::kNode, queue::kAdd | queue::kUpdate)};
-}
-
 framework::Status NodeDeclaredFeatures::PreFilter(const framework::CycleContext& c,
                                                   framework::PluginState* plugin_state,
                                                   framework::PreFilterResult*) const {

@@ -26,7 +26,7 @@ class NodeDeclaredFeatures final : public framework::PreFilterPlugin,
   explicit NodeDeclaredFeatures(const config::Behaviour& behaviour) : behaviour_(behaviour) {}
 
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   std::unique_ptr<framework::PluginState> NewState() const override;
 
@@ -40,6 +40,8 @@ class NodeDeclaredFeatures final : public framework::PreFilterPlugin,
 
  private:
   struct State;
+
+  Result<framework::Hint> AfterPodUpdate(const cluster::Pod& pod, const queue::Event& event) const;
 
   const config::Behaviour behaviour_;
 };

@@ -3,7 +3,7 @@
 
 namespace berth::plugins::node_name {
 
-std::vector<framework::RegisteredEvent> NodeName::EventsToRegister() const {
+std::vector<framework::RegisteredEvent> NodeName::EventsToRegister(const config::Behaviour&) const {
   return {On(queue::EventResource::kNode, queue::kAdd)};
 }
 

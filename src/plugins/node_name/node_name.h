@@ -17,7 +17,7 @@ class NodeName final : public framework::PreFilterPlugin,
                        public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,
                               framework::PreFilterResult*) const override;

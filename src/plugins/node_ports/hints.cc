@@ -29,9 +29,10 @@ Result<framework::Hint> AfterPodDeleted(const cluster::Cluster& cluster, const c
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> NodePorts::EventsToRegister() const {
-  return {On(queue::EventResource::kPod, queue::kDelete, "isSchedulableAfterPodDeleted",
-             AfterPodDeleted),
+std::vector<framework::RegisteredEvent> NodePorts::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  return {OnAssignedPod(behaviour, queue::kDelete, "isSchedulableAfterAssignedPodDeleted",
+                        "isSchedulableAfterPodDeleted", AfterPodDeleted),
           On(queue::EventResource::kNode, queue::kAdd)};
 }
 

@@ -18,7 +18,7 @@ class NodePorts final : public framework::PreFilterPlugin,
                         public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   uint32_t Concerns() const override { return cluster::kHasHostPorts; }
   uint32_t DependsOn() const override { return framework::kOnNodePods; }
   framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,

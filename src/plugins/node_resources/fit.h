@@ -25,7 +25,7 @@ class Fit final : public framework::PreFilterPlugin,
       const config::DraFeatures& features);
 
   std::string_view Name() const override { return kFitName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnNodePods; }
   std::unique_ptr<framework::PluginState> NewState() const override;
 

@@ -1,12 +1,17 @@
 // Queueing hints of NodeResourcesFit.
 #include <algorithm>
 
+#include "api/resource/device_class.h"
 #include "api/rules/resource_name.h"
+#include "plugins/common/extended_resource.h"
 #include "plugins/common/hints.h"
 #include "plugins/node_resources/fit.h"
 
 namespace berth::plugins::node_resources {
 namespace {
+
+// The resource that every class stands for.
+constexpr std::string_view kClassPrefix = "deviceclass.resource.kubernetes.io/";
 
 using cluster::Amounts;
 using framework::Hint;
@@ -50,27 +55,31 @@ bool AnyRequested(const Amounts& requests, F&& f) {
 }
 
 // May devices of the node stand for it?
-bool IsLeftToDevices(const Capacity& node, cluster::ResourceId id) {
-  if (id == cluster::kCpu || id == cluster::kMemory || id == cluster::kEphemeralStorage) {
+bool IsLeftToDevices(const config::DraFeatures& features, const cluster::Cluster& cluster,
+                     const Capacity& node, cluster::ResourceId id) {
+  if (!features.extended_resource || id == cluster::kCpu || id == cluster::kMemory ||
+      id == cluster::kEphemeralStorage) {
     return false;
+  }
+  if (features.resources_by_class) {
+    return node.amounts.Get(id) <= 0 &&
+           FindClassOfResource(cluster.Objects(), cluster.Resources().Name(id)) != nullptr;
   }
   const auto& scalars = node.amounts.scalars;
   return std::none_of(scalars.begin(), scalars.end(),
                       [&](const auto& scalar) { return scalar.first == id; });
 }
 
-// As in kube-scheduler, ignored resources count here. `Devices`: what the node does not speak of is
-// left to its devices.
-template <bool Devices>
-Result<Hint> AfterNodeChange(const cluster::Cluster& cluster, const cluster::Pod& pod,
-                             const queue::Event& event) {
+// As in kube-scheduler, ignored resources count here.
+Result<Hint> AfterNodeChange(const config::DraFeatures& features, const cluster::Cluster& cluster,
+                             const cluster::Pod& pod, const queue::Event& event) {
   const auto* node = event.New<api::Node>();
   if (node == nullptr) return Hint::kSkip;
   const Amounts& requests = pod.shape->fit;
   const Capacity after = CapacityOf(cluster, *node);
   if (after.pods < 1) return Hint::kSkip;
   if (AnyRequested(requests, [&](auto id, int64_t amount) {
-        return amount > after.amounts.Get(id) && !(Devices && IsLeftToDevices(after, id));
+        return amount > after.amounts.Get(id) && !IsLeftToDevices(features, cluster, after, id);
       })) {
     return Hint::kSkip;
   }
@@ -79,7 +88,7 @@ Result<Hint> AfterNodeChange(const cluster::Cluster& cluster, const cluster::Pod
   const Capacity before = CapacityOf(cluster, *old_node);
   return QueueIf(after.pods > before.pods || AnyRequested(requests, [&](auto id, int64_t) {
                    return after.amounts.Get(id) > before.amounts.Get(id) ||
-                          (Devices && IsLeftToDevices(after, id));
+                          IsLeftToDevices(features, cluster, after, id);
                  }));
 }
 
@@ -102,19 +111,58 @@ Result<Hint> AfterPodEvent(const cluster::Cluster&, const cluster::Pod& pod,
   const auto* after = event.New<cluster::Pod>();
   if (before == nullptr) return NoObject("pod");
   if (after == nullptr) return QueueIf(HasNode(*before));
-  if (after->uid == pod.uid) return Hint::kQueue;
+  if (IsAboutItself(event, *after, pod)) return Hint::kQueue;
   if (after->node_name.empty()) return Hint::kSkip;
   return QueueIf(GivesBack(*before, *after, pod.shape->on_node));
 }
 
+// A class that has come to stand for a resource of the pod.
+Result<Hint> AfterDeviceClassEvent(const cluster::Cluster&, const cluster::Pod& pod,
+                                   const queue::Event& event) {
+  const auto* before = event.Old<api::DeviceClass>();
+  const auto* after = event.New<api::DeviceClass>();
+  if (after == nullptr) return NoObject("device class");
+  const auto& resource = after->spec.extended_resource_name;
+  if (before != nullptr &&
+      before->spec.extended_resource_name.value_or("") == resource.value_or("")) {
+    return Hint::kSkip;
+  }
+  const api::ResourceList requests = api::PodRequests(pod.shape->source);
+  if (before == nullptr && requests.contains(std::string(kClassPrefix) + after->metadata.name)) {
+    return Hint::kQueue;
+  }
+  return QueueIf(resource && requests.contains(*resource));
+}
+
 }  // namespace
 
-std::vector<framework::RegisteredEvent> Fit::EventsToRegister() const {
-  return {On(queue::EventResource::kPod, queue::kDelete | queue::kUpdatePodScaleDown,
-             "isSchedulableAfterPodEvent", AfterPodEvent),
-          On(queue::EventResource::kNode, queue::kAdd | queue::kUpdateNodeAllocatable,
-             "isSchedulableAfterNodeChange",
-             features_.extended_resource ? AfterNodeChange<true> : AfterNodeChange<false>)};
+std::vector<framework::RegisteredEvent> Fit::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  using enum queue::EventResource;
+  const bool split = behaviour.pod_events_split;
+  const auto resize = [&](uint16_t action) {
+    return behaviour.in_place_scaling ? action : uint16_t{0};
+  };
+  std::vector<framework::RegisteredEvent> events{
+      split ? On(kAssignedPod, queue::kDelete, "isSchedulableAfterAssignedPodDelete", AfterPodEvent)
+            : On(kPod, queue::kDelete | resize(queue::kUpdatePodScaleDown),
+                 "isSchedulableAfterPodEvent", AfterPodEvent),
+      On(kNode, queue::kAdd | queue::kUpdateNodeAllocatable, "isSchedulableAfterNodeChange",
+         [features = behaviour.dra](const cluster::Cluster& cluster, const cluster::Pod& pod,
+                                    const queue::Event& event) {
+           return AfterNodeChange(features, cluster, pod, event);
+         })};
+  if (behaviour.dra.extended_resource && behaviour.dra.resources_by_class) {
+    events.push_back(On(kDeviceClass, queue::kAdd | queue::kUpdate,
+                        "isSchedulableAfterDeviceClassEvent", AfterDeviceClassEvent));
+  }
+  if (split && behaviour.in_place_scaling) {
+    events.push_back(On(kAssignedPod, queue::kUpdatePodScaleDown,
+                        "isSchedulableAfterAssignedPodScaleDown", AfterPodEvent));
+    events.push_back(On(kTargetPod, queue::kUpdatePodScaleDown,
+                        "isSchedulableAfterTargetPodScaleDown", AfterPodEvent));
+  }
+  return events;
 }
 
 }  // namespace berth::plugins::node_resources

@@ -72,11 +72,13 @@ Result<Hint> AfterAttachmentDeleted(const cluster::Cluster&, const cluster::Pod&
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> NodeVolumeLimits::EventsToRegister() const {
+std::vector<framework::RegisteredEvent> NodeVolumeLimits::EventsToRegister(
+    const config::Behaviour& behaviour) const {
   using enum queue::EventResource;
   return {On(kCSINode, queue::kAdd),
           On(kCSINode, queue::kUpdate, "isSchedulableAfterCSINodeUpdated", AfterCsiNodeUpdated),
-          On(kPod, queue::kDelete, "isSchedulableAfterPodDeleted", AfterPodDeleted),
+          OnAssignedPod(behaviour, queue::kDelete, "isSchedulableAfterAssignedPodDeleted",
+                        "isSchedulableAfterPodDeleted", AfterPodDeleted),
           On(kPersistentVolumeClaim, queue::kAdd, "isSchedulableAfterPVCAdded", AfterClaimAdded),
           On(kVolumeAttachment, queue::kDelete, "isSchedulableAfterVolumeAttachmentDeleted",
              AfterAttachmentDeleted)};

@@ -26,7 +26,7 @@ class NodeVolumeLimits final : public framework::PreFilterPlugin,
       : behaviour_(behaviour), usage_(behaviour.csi_migration_is_on) {}
 
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   uint32_t Concerns() const override { return cluster::kHasVolumes; }
   uint32_t DependsOn() const override { return framework::kOnNodePods | framework::kOnVolumes; }
   std::unique_ptr<framework::PluginState> NewState() const override;

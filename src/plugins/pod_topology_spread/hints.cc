@@ -13,9 +13,11 @@ using framework::Hint;
 using Constraints = std::vector<Constraint>;
 
 // Can the pod count for the one that was refused?
-bool IsInvolved(const cluster::Pod& changed, const cluster::Pod& refused) {
-  return changed.uid == refused.uid ||
-         (!changed.node_name.empty() && changed.namespace_() == refused.namespace_());
+bool IsInvolved(const queue::Event& event, const cluster::Pod& changed, const cluster::Pod& refused,
+                bool nominated_count) {
+  if (IsAboutItself(event, changed, refused)) return true;
+  const bool placed = nominated_count ? HasNode(changed) : !changed.node_name.empty();
+  return placed && changed.namespace_() == refused.namespace_();
 }
 
 const api::StringMap& LabelsOf(const cluster::Pod& pod) {
@@ -83,13 +85,13 @@ const PodTopologySpread::HintConstraints& PodTopologySpread::ConstraintsForHints
 }
 
 Result<Hint> PodTopologySpread::AfterPodChange(const cluster::Cluster& cluster,
-                                               const cluster::Pod& pod,
-                                               const queue::Event& event) const {
+                                               const cluster::Pod& pod, const queue::Event& event,
+                                               bool nominated_count) const {
   const auto* before = event.Old<cluster::Pod>();
   const auto* after = event.New<cluster::Pod>();
   if (before == nullptr && after == nullptr) return NoObject("pod");
-  if (before != nullptr && !IsInvolved(*before, pod)) return Hint::kSkip;
-  if (after != nullptr && !IsInvolved(*after, pod)) return Hint::kSkip;
+  if (before != nullptr && !IsInvolved(event, *before, pod, nominated_count)) return Hint::kSkip;
+  if (after != nullptr && !IsInvolved(event, *after, pod, nominated_count)) return Hint::kSkip;
   const HintConstraints& known = ConstraintsForHints(cluster, *pod.shape);
   if (!known.constraints) return Fail(known.constraints.error());
   const Constraints& constraints = *known.constraints;
@@ -97,7 +99,7 @@ Result<Hint> PodTopologySpread::AfterPodChange(const cluster::Cluster& cluster,
     return QueueIf(MatchesAny(constraints, before == nullptr ? *after : *before));
   }
   // More tolerations may let the pod count more nodes.
-  if (after->uid == pod.uid &&
+  if (IsAboutItself(event, *after, pod) &&
       before->shape->source.spec.tolerations != after->shape->source.spec.tolerations &&
       std::any_of(constraints.begin(), constraints.end(),
                   [](const Constraint& c) { return c.honors_taints; })) {
@@ -125,17 +127,30 @@ Result<Hint> PodTopologySpread::AfterNodeChange(const cluster::Cluster& cluster,
                             IsInOtherDomain(constraints, *before, *after)));
 }
 
-std::vector<framework::RegisteredEvent> PodTopologySpread::EventsToRegister() const {
-  return {On(queue::EventResource::kPod,
-             queue::kAdd | queue::kUpdatePodLabel | queue::kUpdatePodToleration | queue::kDelete,
-             "isSchedulableAfterPodChange",
-             [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
-                    const queue::Event& event) { return AfterPodChange(cluster, pod, event); }),
-          On(queue::EventResource::kNode,
-             queue::kAdd | queue::kDelete | queue::kUpdateNodeLabel | queue::kUpdateNodeTaint,
-             "isSchedulableAfterNodeChange",
-             [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
-                    const queue::Event& event) { return AfterNodeChange(cluster, pod, event); })};
+std::vector<framework::RegisteredEvent> PodTopologySpread::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  using enum queue::EventResource;
+  const auto after_pod = [this, nominated_count = behaviour.hints_count_nominated_pods](
+                             const cluster::Cluster& cluster, const cluster::Pod& pod,
+                             const queue::Event& event) {
+    return AfterPodChange(cluster, pod, event, nominated_count);
+  };
+  constexpr uint16_t kOfOthers = queue::kAdd | queue::kUpdatePodLabel | queue::kDelete;
+  std::vector<framework::RegisteredEvent> events;
+  if (behaviour.pod_events_split) {
+    events = {On(kAssignedPod, kOfOthers, "isSchedulableAfterAssignedPodChange", after_pod),
+              On(kTargetPod, queue::kUpdatePodToleration | queue::kUpdatePodLabel,
+                 "isSchedulableAfterTargetPodChange", after_pod)};
+  } else {
+    events = {On(kPod, kOfOthers | queue::kUpdatePodToleration, "isSchedulableAfterPodChange",
+                 after_pod)};
+  }
+  events.push_back(
+      On(kNode, queue::kAdd | queue::kDelete | queue::kUpdateNodeLabel | queue::kUpdateNodeTaint,
+         "isSchedulableAfterNodeChange",
+         [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
+                const queue::Event& event) { return AfterNodeChange(cluster, pod, event); }));
+  return events;
 }
 
 }  // namespace berth::plugins::pod_topology_spread

@@ -48,7 +48,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
     return framework::kOnNodeObject | framework::kOnNodePods | framework::kOnDomainPods |
            framework::kOnNodeCount | framework::kOnPodLabels;
   }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
 
@@ -128,7 +128,7 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   const HintConstraints& ConstraintsForHints(const cluster::Cluster& cluster,
                                              const cluster::PodShape& shape) const;
   Result<framework::Hint> AfterPodChange(const cluster::Cluster&, const cluster::Pod&,
-                                         const queue::Event&) const;
+                                         const queue::Event&, bool nominated_count) const;
   Result<framework::Hint> AfterNodeChange(const cluster::Cluster&, const cluster::Pod&,
                                           const queue::Event&) const;
 

@@ -8,14 +8,17 @@ Result<framework::Hint> AfterGatesEliminated(const cluster::Cluster&, const clus
                                              const queue::Event& event) {
   const auto* changed = event.New<cluster::Pod>();
   if (changed == nullptr) return NoObject("pod");
-  return QueueIf(changed->uid == pod.uid);
+  return QueueIf(IsAboutItself(event, *changed, pod));
 }
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> SchedulingGates::EventsToRegister() const {
-  return {On(queue::EventResource::kPod, queue::kUpdatePodSchedulingGatesEliminated,
-             "isSchedulableAfterUpdatePodSchedulingGatesEliminated", AfterGatesEliminated)};
+std::vector<framework::RegisteredEvent> SchedulingGates::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  return {OnTargetPod(behaviour, queue::kUpdatePodSchedulingGatesEliminated,
+                      "isSchedulableAfterUpdateTargetPodSchedulingGatesEliminated",
+                      "isSchedulableAfterUpdatePodSchedulingGatesEliminated",
+                      AfterGatesEliminated)};
 }
 
 }  // namespace berth::plugins::scheduling_gates

@@ -15,7 +15,7 @@ class SchedulingGates final : public framework::PreEnqueuePlugin,
                               public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod& pod) const override;
 };
 

@@ -25,16 +25,18 @@ Result<Hint> AfterTolerationChange(const cluster::Cluster&, const cluster::Pod& 
                                    const queue::Event& event) {
   const auto* changed = event.New<cluster::Pod>();
   if (changed == nullptr) return NoObject("pod");
-  return QueueIf(changed->uid == pod.uid);
+  return QueueIf(IsAboutItself(event, *changed, pod));
 }
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> TaintToleration::EventsToRegister() const {
+std::vector<framework::RegisteredEvent> TaintToleration::EventsToRegister(
+    const config::Behaviour& behaviour) const {
   return {On(queue::EventResource::kNode, queue::kAdd | queue::kUpdateNodeTaint,
              "isSchedulableAfterNodeChange", AfterNodeChange),
-          On(queue::EventResource::kPod, queue::kUpdatePodToleration,
-             "isSchedulableAfterPodTolerationChange", AfterTolerationChange)};
+          OnTargetPod(behaviour, queue::kUpdatePodToleration,
+                      "isSchedulableAfterTargetPodTolerationChange",
+                      "isSchedulableAfterPodTolerationChange", AfterTolerationChange)};
 }
 
 }  // namespace berth::plugins::taint_toleration

@@ -21,7 +21,7 @@ class TaintToleration final : public framework::PreFilterPlugin,
                               public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   uint32_t DependsOn() const override { return framework::kOnNodeObject; }
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;

@@ -70,7 +70,8 @@ Result<Hint> AfterCapacityChange(const Cluster&, const cluster::Pod&, const Even
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> VolumeBinding::EventsToRegister() const {
+std::vector<framework::RegisteredEvent> VolumeBinding::EventsToRegister(
+    const config::Behaviour&) const {
   using enum queue::EventResource;
   constexpr uint16_t kAddOrUpdate = queue::kAdd | queue::kUpdate;
   return {On(kStorageClass, kAddOrUpdate, "isSchedulableAfterStorageClassChange", AfterClassChange),

@@ -56,7 +56,7 @@ class VolumeBinding final : public framework::PreFilterPlugin,
     return scores_ ? framework::kEveryPod : uint32_t{cluster::kHasVolumes};
   }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnVolumes; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   std::unique_ptr<framework::PluginState> NewState() const override;
   void BeginCycle(const framework::CycleContext&, framework::PluginState*) const override;
   framework::Status PreFilter(const framework::CycleContext&, framework::PluginState*,

@@ -50,9 +50,10 @@ Result<Hint> AfterClaimAdded(const cluster::Cluster&, const cluster::Pod& pod,
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> VolumeRestrictions::EventsToRegister() const {
-  return {On(queue::EventResource::kPod, queue::kDelete, "isSchedulableAfterPodDeleted",
-             AfterPodDeleted),
+std::vector<framework::RegisteredEvent> VolumeRestrictions::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  return {OnAssignedPod(behaviour, queue::kDelete, "isSchedulableAfterAssignedPodDeleted",
+                        "isSchedulableAfterPodDeleted", AfterPodDeleted),
           On(queue::EventResource::kNode, queue::kAdd),
           On(queue::EventResource::kPersistentVolumeClaim, queue::kAdd,
              "isSchedulableAfterPersistentVolumeClaimAdded", AfterClaimAdded)};

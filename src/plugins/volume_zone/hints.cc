@@ -51,7 +51,8 @@ Result<Hint> AfterVolumeChange(const Cluster&, const cluster::Pod&, const Event&
 
 }  // namespace
 
-std::vector<framework::RegisteredEvent> VolumeZone::EventsToRegister() const {
+std::vector<framework::RegisteredEvent> VolumeZone::EventsToRegister(
+    const config::Behaviour&) const {
   using enum queue::EventResource;
   constexpr uint16_t kAddOrUpdate = queue::kAdd | queue::kUpdate;
   return {On(kStorageClass, queue::kAdd, "isSchedulableAfterStorageClassAdded", AfterClassAdded),

@@ -24,7 +24,7 @@ class VolumeZone final : public framework::PreFilterPlugin,
                          public framework::EnqueueExtensions {
  public:
   std::string_view Name() const override { return kName; }
-  std::vector<framework::RegisteredEvent> EventsToRegister() const override;
+  std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
   uint32_t Concerns() const override { return cluster::kHasVolumes; }
   uint32_t DependsOn() const override { return framework::kOnNodeObject | framework::kOnVolumes; }
   std::unique_ptr<framework::PluginState> NewState() const override;

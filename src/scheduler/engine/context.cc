@@ -36,6 +36,7 @@ PluginMask ProfileRuntime::MaskOf(const std::set<std::string>& names) const {
 EngineContext::EngineContext(const EngineOptions& engine_options, const api::Time& time,
                              EngineObserver* engine_observer)
     : options(engine_options),
+      events(framework::EventRulesOf(engine_options.behaviour)),
       now(time),
       observer(engine_observer),
       nobody_wants{

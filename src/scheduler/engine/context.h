@@ -98,6 +98,7 @@ struct EngineContext {
   bool WaitsForAnswer() const;
 
   const EngineOptions options;
+  const berth::queue::EventRules events;
   api::Time now;
   EngineObserver* observer;    // may be null
   ObserverWants nobody_wants;  // of an engine that is not observed

@@ -285,7 +285,7 @@ void Intake::UpsertNode(api::Node node) {
     HandleMove({EventResource::kNode, queue::kAdd}, {}, made);
     return;
   }
-  for (const queue::ClusterEvent& change : queue::NodeChanges(*old, *made)) {
+  for (const queue::ClusterEvent& change : queue::NodeChanges(*old, *made, c_.events)) {
     HandleMove(change, old, made);
   }
 }
@@ -367,7 +367,7 @@ void Intake::AddPod(const api::Pod& pod) {
     return;
   }
   record.profile = profile;
-  Handled({EventResource::kUnschedulablePod, queue::kAdd});
+  Handled({c_.events.PendingPod(), queue::kAdd});
   record.extenders = c_.extenders.InterestedIn(pod);
   NoteConditions(record, pod);
   if (!pod.status.nominated_node_name.empty()) {
@@ -399,7 +399,7 @@ void Intake::PodAssigned(PodId id, const api::Pod& pod, bool status_only) {
   UpdateInCluster(id, pod, status_only);
   // A pod that waits for permission to go elsewhere gives up what it holds.
   if (waiting) c_.bindings->BindingFailed(*binding, true, "", binding->waits.front().plugin);
-  Handled({EventResource::kUnschedulablePod, queue::kDelete});
+  Handled({c_.events.PendingPod(), queue::kDelete});
   HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, c_.cluster.Snapshot(id));
   // Pods of its priority and below have kept off the node it was nominated to.
   if (!waiting && nominated) NominatedPodLeft(nominated);
@@ -421,14 +421,14 @@ void Intake::PodUpdated(PodId id, const api::Pod& pod, bool status_only) {
   UpdateInCluster(id, pod, status_only);
   const PodSnapshot made = c_.cluster.Snapshot(id);
   Handled({EventResource::kAssignedPod, queue::kUpdate});
-  for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made)) {
+  for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made, c_.events)) {
     HandleMove(change, old, made);
   }
 }
 
 void Intake::PendingUpdated(PodId id, const api::Pod& pod) {
   PodRecord& record = c_.pods.Of(id);
-  Handled({EventResource::kUnschedulablePod, queue::kUpdate});
+  Handled({c_.events.PendingPod(), queue::kUpdate});
   NoteConditions(record, pod);
   if (c_.cluster.GetPod(id).node != cluster::kNoNode) {  // assumed: its node was chosen for what it
     record.newer = std::make_unique<api::Pod>(pod);      // was
@@ -438,9 +438,9 @@ void Intake::PendingUpdated(PodId id, const api::Pod& pod) {
   const PodSnapshot old = c_.cluster.Snapshot(id);
   TakeUp(id, pod);
   const PodSnapshot made = c_.cluster.Snapshot(id);
-  const std::vector<queue::ClusterEvent> changes = queue::PodChanges(*old, *made);
+  const std::vector<queue::ClusterEvent> changes = queue::PodChanges(*old, *made, c_.events);
   for (const queue::ClusterEvent& change : changes) {
-    if (change.action != queue::kUpdate) Handled(change);
+    if (change.action != queue::kUpdate) Handled({c_.events.PendingPod(), change.action});
   }
   if (c_.queue->Find(id) != nullptr) {
     c_.queue->Update(id, changes, old, made, c_.now);
@@ -481,7 +481,7 @@ void Intake::DeletePod(PodId id) {
     return;
   }
   c_.pods.by_name.erase(NameKey(old->namespace_(), old->name));
-  Handled({EventResource::kUnschedulablePod, queue::kDelete});
+  Handled({c_.events.PendingPod(), queue::kDelete});
   record.deleted = true;
   Binding* binding = c_.bindings->FindBinding(old->key());
   if (binding != nullptr) {

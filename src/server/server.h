@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "config/behaviour.h"
 #include "kube/client/api_client.h"
 #include "net/loop.h"
 #include "server/http/mount.h"
@@ -112,6 +113,17 @@ struct HealthCheck {
 // The resources of one pod, for /metrics/resources.
 struct PodResourceUse;
 
+// What /statusz and /flagz are like (endpoints/zpages.h). Changes with the Kubernetes release.
+struct ZPages {
+  bool statusz = false;  // gate ComponentStatusz
+  bool flagz = false;    // gate ComponentFlagz
+  config::Release release = config::Release::k1_34;
+  std::string binary_version = "1.34";
+  std::string emulation_version = "1.34";
+  // The first parts of the paths that are served, sorted.
+  std::vector<std::string> paths = {};
+};
+
 struct EndpointOptions {
   // None: "ping" stands for them. livez is always ping alone.
   std::vector<HealthCheck> healthz = {};
@@ -132,12 +144,9 @@ struct EndpointOptions {
   std::function<std::string()> configz = {};
   std::vector<Mount> mounts = {};                               // paths with answers of their own
   bool profiling = true;                                        // /debug/flags
-  bool statusz = false;                                         // gate ComponentStatusz
-  bool flagz = false;                                           // gate ComponentFlagz
+  std::function<ZPages()> zpages = {};                          // empty: neither page
   std::vector<std::pair<std::string, std::string>> flags = {};  // for /flagz, sorted by name
   std::string component = "kube-scheduler";
-  std::string binary_version = "1.34";
-  std::string emulation_version = "1.34";
 };
 
 struct ServerOptions {

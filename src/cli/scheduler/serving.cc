@@ -95,6 +95,7 @@ server::ComponentInfo Component(const SchedulerOptions& options) {
   info.berth_version = kBerthVersion;
   info.berth_commit = BuildCommit();
   info.binary_version = BinaryVersion(options.version);
+  info.release = options.behaviour.release;
   info.compiler = "gcc";
   info.compiler_version = __VERSION__;
   for (const auto& gate : options.gates.All()) {
@@ -102,6 +103,17 @@ server::ComponentInfo Component(const SchedulerOptions& options) {
         {std::string(gate.name), std::string(config::StageName(gate.spec.stage)), gate.enabled});
   }
   return info;
+}
+
+server::ZPages PagesOf(const SchedulerOptions& options) {
+  server::ZPages pages;
+  pages.statusz = options.behaviour.statusz;
+  pages.flagz = options.behaviour.flagz;
+  pages.release = options.behaviour.release;
+  pages.binary_version = BinaryVersion(options.version);
+  pages.emulation_version = options.behaviour.kubernetes_version;
+  pages.paths = {"/configz", "/healthz", "/livez", "/metrics", "/readyz"};
+  return pages;
 }
 
 }  // namespace
@@ -118,10 +130,8 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server::ServerOptions& server = serving->server_options_;
   server.serving = ListenerOptions(options.serving);
   server.endpoints.profiling = options.config.enable_profiling;
-  server.endpoints.statusz = options.behaviour.statusz;
-  server.endpoints.flagz = options.behaviour.flagz;
+  server.endpoints.zpages = [pages = PagesOf(options)] { return pages; };
   server.endpoints.flags = options.flags;
-  server.endpoints.binary_version = BinaryVersion(options.version);
   server.endpoints.metrics = &serving->registry_;
   serving->explains_in_events_ = options.explain_events;
   serving->behaviour_ = options.behaviour;
@@ -145,7 +155,8 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
                                                     options.config.leader_election.resource_name);
   server::AddProcessMetrics(registry_);
   server::AddRegistryMetrics(registry_);
-  server::AddComponentMetrics(registry_, Component(options));
+  component_ = std::make_unique<server::ComponentMetrics>(registry_);
+  component_->Set(Component(options));
 }
 
 Result<void> Serving::MakeAuth(const SchedulerOptions& options) {
@@ -179,7 +190,7 @@ void Serving::SetLeading(bool leading) {
 }
 
 void Serving::SetConfig(const config::KubeSchedulerConfiguration& effective) {
-  std::string text = server::ConfigzText(effective);
+  std::string text = server::ConfigzText(effective, behaviour_);
   const std::lock_guard lock(configz_mutex_);
   configz_ = std::move(text);
   config_ = effective;

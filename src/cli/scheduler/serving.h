@@ -61,6 +61,7 @@ class Serving {
   std::unique_ptr<DecisionLog> decisions_;
   std::unique_ptr<server::ClientMetrics> requests_;
   std::unique_ptr<server::LeaderMetrics> leader_;
+  std::unique_ptr<server::ComponentMetrics> component_;
   std::unique_ptr<kube::ApiClient> authentication_;
   std::unique_ptr<kube::ApiClient> authorization_;
   server::ServerOptions server_options_;

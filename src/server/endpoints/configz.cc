@@ -17,6 +17,12 @@ using namespace config;  // NOLINT: nearly every name here is of the configurati
 // Writes JSON in the order of the calls.
 class Writer {
  public:
+  Writer() = default;
+  explicit Writer(const Behaviour& behaviour) : binding_timeout_(behaviour.binding_timeout_arg) {}
+
+  // Does the release have DynamicResourcesArgs.BindingTimeout?
+  bool HasBindingTimeout() const { return binding_timeout_; }
+
   void Key(std::string_view name) {
     Comma();
     api::AppendJsonString(out_, name);
@@ -88,6 +94,7 @@ class Writer {
   std::string out_;
   bool first_ = true;
   bool after_key_ = false;
+  bool binding_timeout_ = false;
 };
 
 template <class T>
@@ -124,6 +131,9 @@ void Args(Writer& w, const DefaultPreemptionArgs& args) {
 void Args(Writer& w, const DynamicResourcesArgs& args) {
   w.Key("FilterTimeout");
   args.filter_timeout ? w.String(args.filter_timeout->Format()) : w.Null();
+  if (!w.HasBindingTimeout()) return;
+  w.Key("BindingTimeout");
+  args.binding_timeout ? w.String(args.binding_timeout->Format()) : w.Null();
 }
 void Args(Writer& w, const InterPodAffinityArgs& args) {
   w.Field("HardPodAffinityWeight", args.hard_pod_affinity_weight);
@@ -297,10 +307,19 @@ void WriteClientConnection(Writer& w, const ClientConnectionConfiguration& conne
   w.Close('}');
 }
 
+// The types of the configuration file, which 1.36 and later show.
+std::string VersionedText(KubeSchedulerConfiguration config) {
+  for (Extender& extender : config.extenders) {
+    if (extender.tls_config) extender.tls_config->key_data = {};
+  }
+  return "{\"componentconfig\":" + ToJson(config) + "}";
+}
+
 }  // namespace
 
-std::string ConfigzText(const KubeSchedulerConfiguration& config) {
-  Writer w;
+std::string ConfigzText(const KubeSchedulerConfiguration& config, const Behaviour& behaviour) {
+  if (behaviour.configz_v1) return VersionedText(config);
+  Writer w(behaviour);
   w.Open('{');
   w.Key("componentconfig");
   w.Open('{');

@@ -46,10 +46,12 @@ constexpr const char* kRecorded =
     R"(enders":null,"DelayCacheUntilActive":false}})";
 // clang-format on
 
+config::Behaviour BehaviourOf(int minor) { return config::Behaviour(config::FeatureGates(minor)); }
+
 TEST(Configz, TheDefaultConfigurationAsRecorded) {
   config::KubeSchedulerConfiguration config = config::Default();
   config.client_connection.kubeconfig = "sched.kubeconfig";
-  EXPECT_EQ(ConfigzText(config), kRecorded);
+  EXPECT_EQ(ConfigzText(config, BehaviourOf(34)), kRecorded);
 }
 
 TEST(Configz, ExtendersArePrintedWithoutTheirKeys) {
@@ -63,7 +65,7 @@ TEST(Configz, ExtendersArePrintedWithoutTheirKeys) {
   extender.tls_config->key_data.data = "secret";
   extender.managed_resources.push_back({"example.com/gpu", true});
   config.extenders.push_back(extender);
-  const std::string text = ConfigzText(config);
+  const std::string text = ConfigzText(config, BehaviourOf(34));
   EXPECT_NE(
       text.find(
           R"("Extenders":[{"URLPrefix":"https://x","FilterVerb":"","PreemptVerb":"",)"
@@ -82,7 +84,8 @@ TEST(Configz, ArgsOfPluginsWithoutATypeArePrintedAsGiven) {
   entry.name = "Mine";
   entry.raw.text = R"({"a":1})";
   config.profiles[0].plugin_config = {entry};
-  EXPECT_NE(ConfigzText(config).find(R"("PluginConfig":[{"Name":"Mine","Args":{"a":1}}])"),
+  EXPECT_NE(ConfigzText(config, BehaviourOf(34))
+                .find(R"("PluginConfig":[{"Name":"Mine","Args":{"a":1}}])"),
             std::string::npos);
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -11,6 +10,8 @@
 
 #include "api/go/go_text.h"
 #include "log/log.h"
+#include "server/endpoints/accept.h"
+#include "server/endpoints/zpages.h"
 #include "server/metrics/pod_resources.h"
 #include "server/metrics/process_metrics.h"
 
@@ -45,33 +46,6 @@ Response PlainText(int status, std::string_view text) {
   return response;
 }
 
-std::string Header(std::string_view component, std::string_view page) {
-  return fmt::format(
-      "\n{} {}\nWarning: This endpoint is not meant to be machine parseable, has no formatting "
-      "compatibility guarantees and is for debugging purposes only.\n",
-      component, page);
-}
-
-std::string_view Trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-// What follows "NAME=" among the parameters of a media type, or "".
-std::string_view ParameterOf(std::string_view media, std::string_view name) {
-  size_t semicolon = media.find(';');
-  while (semicolon != std::string_view::npos) {
-    media.remove_prefix(semicolon + 1);
-    semicolon = media.find(';');
-    const std::string_view parameter = media.substr(0, semicolon);
-    const size_t equals = parameter.find('=');
-    if (equals == std::string_view::npos || Trim(parameter.substr(0, equals)) != name) continue;
-    return Trim(parameter.substr(equals + 1));
-  }
-  return "";
-}
-
 Response MetricsWereReset() {
   Response response;
   response.Set("Content-Type", std::string(kPlain));
@@ -79,87 +53,22 @@ Response MetricsWereReset() {
   return response;
 }
 
-// One entry of an Accept header.
-bool TakesPlainText(std::string_view entry) {
-  const size_t semicolon = entry.find(';');
-  const std::string_view media = Trim(entry.substr(0, semicolon));
-  const size_t slash = media.find('/');
-  // "*" alone stands for "*/*".
-  const std::string_view type = media.substr(0, slash);
-  const std::string_view subtype =
-      slash == std::string_view::npos ? (type == "*" ? "*" : "") : media.substr(slash + 1);
-  if ((type != "text" && type != "*") || (subtype != "plain" && subtype != "*")) return false;
-  size_t parameters = 0;
-  bool utf8 = false;
-  std::string_view rest =
-      semicolon == std::string_view::npos ? std::string_view() : entry.substr(semicolon + 1);
-  while (!rest.empty()) {
-    const size_t end = rest.find(';');
-    const std::string_view parameter = Trim(rest.substr(0, end));
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    const size_t equals = parameter.find('=');
-    const std::string_view name = Trim(parameter.substr(0, equals));
-    if (name == "q" || equals == std::string_view::npos) continue;
-    ++parameters;
-    std::string value(Trim(parameter.substr(equals + 1)));
-    for (char& c : value) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    utf8 = name == "charset" && value == "utf-8";
-  }
-  return parameters == 0 || (parameters == 1 && utf8);
-}
-
 }  // namespace
 
-bool AcceptsPlainText(std::string_view accept) {
-  while (!accept.empty()) {
-    const size_t comma = accept.find(',');
-    if (TakesPlainText(accept.substr(0, comma))) return true;
-    accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
-  }
-  return false;
-}
-
 std::string MetricsContentType(std::string_view accept) {
-  std::vector<std::pair<double, std::string_view>> entries;  // with how much each is wanted
-  while (!accept.empty()) {
-    const size_t comma = accept.find(',');
-    const std::string_view entry = accept.substr(0, comma);
-    accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
-    const std::string q(ParameterOf(entry, "q"));
-    entries.emplace_back(q.empty() ? 1.0 : std::strtod(q.c_str(), nullptr), entry);
-  }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string_view escaping = "underscores";
-  for (const auto& [q, entry] : entries) {
-    const std::string_view wanted = ParameterOf(entry, "escaping");
+  for (const AcceptClause& clause : ParseAccept(accept)) {
+    const std::string_view wanted = clause.Parameter("escaping");
     for (const std::string_view known : {"allow-utf-8", "underscores", "dots", "values"}) {
       if (wanted == known) escaping = known;
     }
-    const std::string_view version = ParameterOf(entry, "version");
-    if (Trim(entry.substr(0, entry.find(';'))) == "text/plain" &&
+    const std::string_view version = clause.Parameter("version");
+    if (clause.type == "text" && clause.subtype == "plain" &&
         (version.empty() || version == "0.0.4")) {
       break;
     }
   }
   return fmt::format("{}; escaping={}", kMetricsContentType, escaping);
-}
-
-std::string UnixDate(int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  static constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  return fmt::format("{} {} {:2d} {:02d}:{:02d}:{:02d} UTC {}", kDays[parts.tm_wday],
-                     kMonths[parts.tm_mon], parts.tm_mday, parts.tm_hour, parts.tm_min,
-                     parts.tm_sec, parts.tm_year + 1900);
-}
-
-std::string Uptime(int64_t seconds) {
-  return fmt::format("{} hr {:02d} min {:02d} sec", seconds / 3600, seconds / 60 % 60,
-                     seconds % 60);
 }
 
 Endpoints::Endpoints(EndpointOptions options)
@@ -209,8 +118,7 @@ Response Endpoints::Now(const Request& request) {
     return MetricsText(request, started_, slis_.WriteText());
   }
   if (path == "/configz") return Configz();
-  if (path == "/statusz" && options_.statusz) return Statusz(request);
-  if (path == "/flagz" && options_.flagz) return Flagz(request);
+  if (path == "/statusz" || path == "/flagz") return ZPage(request);
   if (options_.profiling && path == "/debug/flags/v") return Verbosity(request);
   if (options_.profiling && (path == "/debug/flags" || path.starts_with("/debug/flags/"))) {
     return FlagsIndex();
@@ -268,34 +176,15 @@ Response Endpoints::Configz() const {
   return response;
 }
 
-Response Endpoints::Statusz(const Request& request) const {
-  if (!AcceptsPlainText(request.Header("accept"))) {
-    return TextError(406, "media type not acceptable, must be: text/plain");
+Response Endpoints::ZPage(const Request& request) const {
+  const ZPages pages = options_.zpages ? options_.zpages() : ZPages();
+  if (request.path == "/flagz" && pages.flagz) {
+    return Flagz(request, pages, options_.component, options_.flags);
   }
+  if (request.path != "/statusz" || !pages.statusz) return NotFound();
   const int64_t started = std::llround(std::floor(started_));
   const int64_t up = static_cast<int64_t>(std::time(nullptr)) - started;
-  Response response;
-  response.Set("Content-Type", std::string(kPlain));
-  response.body = Header(options_.component, "statusz") +
-                  fmt::format(
-                      "\nStarted= {}\nUp= {}\nGo version= none\nBinary version= {}\n"
-                      "Emulation version= {}\n\n",
-                      UnixDate(started), Uptime(std::max<int64_t>(up, 0)), options_.binary_version,
-                      options_.emulation_version);
-  return response;
-}
-
-Response Endpoints::Flagz(const Request& request) const {
-  if (!AcceptsPlainText(request.Header("accept"))) {
-    return TextError(406, "media type not acceptable, must be: text/plain");
-  }
-  Response response;
-  response.Set("Content-Type", std::string(kPlain));
-  response.body = Header(options_.component, "flags") + "\n";
-  for (const auto& [name, value] : options_.flags) {
-    response.body += fmt::format("{}={}\n", name, value);
-  }
-  return response;
+  return Statusz(request, pages, {options_.component, started, std::max<int64_t>(up, 0)});
 }
 
 Response Endpoints::FlagsIndex() const {

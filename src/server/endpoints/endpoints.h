@@ -24,8 +24,7 @@ class Endpoints {
   Response PodResources(const Request& request, const EndpointOptions::PodSamples& samples) const;
   Response Verbosity(const Request& request) const;
   Response Configz() const;
-  Response Statusz(const Request& request) const;
-  Response Flagz(const Request& request) const;
+  Response ZPage(const Request& request) const;
   Response FlagsIndex() const;
 
   EndpointOptions options_;
@@ -36,15 +35,8 @@ class Endpoints {
   double started_;  // seconds since 1970
 };
 
-// Does the Accept header take text/plain (/statusz and /flagz insist on it)?
-bool AcceptsPlainText(std::string_view accept);
 // The content type of metrics for an Accept header: always text, with the escaping that is asked
 // for. (No name of ours needs any.)
 std::string MetricsContentType(std::string_view accept);
-
-// "Sun Nov 15 19:58:13 UTC 2026".
-std::string UnixDate(int64_t seconds);
-// "1 hr 02 min 03 sec".
-std::string Uptime(int64_t seconds);
 
 }  // namespace berth::server

@@ -211,8 +211,7 @@ TEST_F(EndpointsTest, SlisCountTheChecksOfTheWhole) {
 }
 
 TEST_F(EndpointsTest, StatuszAndFlagzInsistOnPlainText) {
-  options_.statusz = true;
-  options_.flagz = true;
+  options_.zpages = [] { return ZPages{.statusz = true, .flagz = true}; };
   options_.flags = {{"bind-address", "127.0.0.1"}, {"v", "2"}};
   for (const char* path : {"/statusz", "/flagz"}) {
     for (const char* accept : {"", "None", "application/json", "text/html", "text/plain;a=b"}) {

@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace berth::server {
 namespace {
@@ -138,21 +140,53 @@ void AddRegistryMetrics(Registry& registry) {
        "The count of registered metrics broken by stability level and deprecation version.",
        kBeta,
        {"stability_level", "deprecated_version"}});
-  Counter* const levels[] = {registered.With({"ALPHA", ""}), registered.With({"BETA", ""}),
-                             registered.With({"STABLE", ""})};
-  registry.OnCollect([=, &registry] {
-    const auto set = [](Counter* counter, size_t to) {
-      counter->Reset();
-      counter->Add(static_cast<double>(to));
-    };
-    set(disabled, registry.DisabledFamilies());
-    set(levels[0], registry.Families(Stability::kAlpha));
-    set(levels[1], registry.Families(Stability::kBeta));
-    set(levels[2], registry.Families(Stability::kStable));
+  for (const char* level : {"ALPHA", "BETA", "STABLE"}) registered.With({level, ""});
+  registry.OnCollect([=, &registry, &registered] {
+    disabled->Reset();
+    disabled->Add(static_cast<double>(registry.DisabledFamilies()));
+    std::map<std::pair<std::string_view, std::string>, size_t> families;
+    registry.ForEachStanding([&](const Family::Standing& standing) {
+      if (standing.stability == Stability::kNone) return;
+      ++families[{StabilityName(standing.stability), standing.deprecated_since}];
+    });
+    registered.Reset();
+    for (const auto& [level, count] : families) {
+      registered.With({level.first, level.second})->Add(static_cast<double>(count));
+    }
   });
 }
 
-void AddComponentMetrics(Registry& registry, const ComponentInfo& info) {
+ComponentMetrics::ComponentMetrics(Registry& registry)
+    : build_(registry.AddGauge({"kubernetes_build_info",
+                                "",
+                                Stability::kAlpha,
+                                {"major", "minor", "git_version", "git_commit", "git_tree_state",
+                                 "build_date", "go_version", "compiler", "platform"}})),
+      berth_(registry.AddGauge({"berth_build_info",
+                                "A metric with a constant '1' value labeled by berth's version and "
+                                "the commit it was built from.",
+                                Stability::kNone,
+                                {"version", "commit"}})),
+      version_(registry.AddGauge(
+          {"version_info",
+           "Provides the compatibility version info of the component. The component label is "
+           "the name of the component, usually kube, but is relevant for "
+           "aggregated-apiservers.",
+           Stability::kAlpha,
+           {"component", "binary", "emulation", "min_compat"}})),
+      features_(registry.AddGauge(
+          {"kubernetes_feature_enabled",
+           "This metric records the data about the stage and enablement of a k8s feature.",
+           Stability::kBeta,
+           {"name", "stage"}})) {}
+
+void ComponentMetrics::Set(const ComponentInfo& info) {
+  build_.Describe(
+      {.help = "A metric with a constant '1' value labeled by major, minor, git "
+               "version, git commit, git tree state, build date, Go version, and "
+               "compiler from which Kubernetes was built, and platform on which it "
+               "is running.",
+       .stability = info.release >= config::Release::k1_36 ? Stability::kBeta : Stability::kAlpha});
   std::string major, minor;
   if (info.git_version.starts_with("v")) {
     const size_t dot = info.git_version.find('.');
@@ -162,41 +196,19 @@ void AddComponentMetrics(Registry& registry, const ComponentInfo& info) {
       minor = info.git_version.substr(dot + 1, end - dot - 1);
     }
   }
-  registry
-      .AddGauge({"kubernetes_build_info",
-                 "A metric with a constant '1' value labeled by major, minor, git version, git "
-                 "commit, git tree state, build date, Go version, and compiler from which "
-                 "Kubernetes was built, and platform on which it is running.",
-                 Stability::kAlpha,
-                 {"major", "minor", "git_version", "git_commit", "git_tree_state", "build_date",
-                  "go_version", "compiler", "platform"}})
+  build_.RemoveSeries();
+  build_
       .With({major, minor, info.git_version, info.git_commit, "clean", info.build_date,
              info.compiler_version, info.compiler, info.platform})
       ->Set(1);
-  registry
-      .AddGauge({"berth_build_info",
-                 "A metric with a constant '1' value labeled by berth's version and the commit it "
-                 "was built from.",
-                 Stability::kNone,
-                 {"version", "commit"}})
-      .With({info.berth_version, info.berth_commit})
+  berth_.RemoveSeries();
+  berth_.With({info.berth_version, info.berth_commit})->Set(1);
+  version_.RemoveSeries();
+  version_.With({"kube", info.binary_version, info.emulation_version, info.min_compat_version})
       ->Set(1);
-  registry
-      .AddGauge({"version_info",
-                 "Provides the compatibility version info of the component. The component label is "
-                 "the name of the component, usually kube, but is relevant for "
-                 "aggregated-apiservers.",
-                 Stability::kAlpha,
-                 {"component", "binary", "emulation", "min_compat"}})
-      .With({"kube", info.binary_version, info.emulation_version, info.min_compat_version})
-      ->Set(1);
-  GaugeFamily& features = registry.AddGauge(
-      {"kubernetes_feature_enabled",
-       "This metric records the data about the stage and enablement of a k8s feature.",
-       Stability::kBeta,
-       {"name", "stage"}});
+  features_.RemoveSeries();
   for (const FeatureValue& feature : info.features) {
-    features.With({feature.name, feature.stage})->Set(feature.enabled ? 1 : 0);
+    features_.With({feature.name, feature.stage})->Set(feature.enabled ? 1 : 0);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/behaviour.h"
 #include "kube/client/request_observer.h"
 #include "server/metrics/registry.h"
 #include "server/metrics/series_cache.h"
@@ -49,10 +50,22 @@ struct ComponentInfo {
   std::string min_compat_version = "1.33";
   std::string berth_version;  // berth's own
   std::string berth_commit;
+  config::Release release = config::Release::k1_34;
   std::vector<FeatureValue> features;
 };
 // kubernetes_build_info, berth_build_info, version_info, kubernetes_feature_enabled.
-void AddComponentMetrics(Registry& registry, const ComponentInfo& info);
+class ComponentMetrics {
+ public:
+  explicit ComponentMetrics(Registry& registry);
+  // Replaces what was set before: the process may take on another version.
+  void Set(const ComponentInfo& info);
+
+ private:
+  GaugeFamily& build_;
+  GaugeFamily& berth_;
+  GaugeFamily& version_;
+  GaugeFamily& features_;
+};
 
 // leader_election_master_status and leader_election_slowpath_total. From any thread.
 class LeaderMetrics {

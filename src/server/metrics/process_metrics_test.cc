@@ -7,6 +7,7 @@ namespace berth::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(ProcessMetrics, TheSystemSaysSomethingOfThisProcess) {
   const ProcessStats stats = ReadProcessStats();
@@ -32,13 +33,17 @@ TEST(RegistryMetrics, FamiliesAreCountedByStability) {
   registry.AddCounter({"a", "A.", Stability::kAlpha});
   registry.AddCounter({"b", "B.", Stability::kAlpha});
   registry.AddCounter({"c", "C.", Stability::kStable});
+  registry.AddCounter({"d", "D.", Stability::kAlpha, {}, "1.37.0"});
+  registry.AddCounter({"e", "E.", Stability::kStable}).Describe({.help = "E.", .shown = false});
   AddRegistryMetrics(registry);
   const std::string text = registry.WriteText();
   for (const char* line :
        {"\ndisabled_metrics_total 1\n", "\nhidden_metrics_total 0\n",
         "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"ALPHA\"} 2\n",
         "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"BETA\"} 3\n",
-        "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n"}) {
+        "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n",
+        "\nregistered_metrics_total{deprecated_version=\"1.37.0\",stability_level=\"ALPHA\"} "
+        "1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
@@ -50,8 +55,9 @@ TEST(ComponentMetrics, FeaturesAndVersions) {
   info.berth_version = "0.1.0";
   info.berth_commit = "6a116e9d1c2b";
   info.features = {{"AllAlpha", "ALPHA", false}, {"ContextualLogging", "", true}};
-  AddComponentMetrics(registry, info);
-  const std::string text = registry.WriteText();
+  ComponentMetrics component(registry);
+  component.Set(info);
+  std::string text = registry.WriteText();
   EXPECT_THAT(text, HasSubstr("kubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 0\n"
                               "kubernetes_feature_enabled{name=\"ContextualLogging\",stage=\"\"} "
                               "1\n"));
@@ -60,6 +66,18 @@ TEST(ComponentMetrics, FeaturesAndVersions) {
   EXPECT_THAT(text, HasSubstr("git_version=\"v1.34.10\""));
   EXPECT_THAT(text, HasSubstr("major=\"1\",minor=\"34\""));
   EXPECT_THAT(text, HasSubstr("berth_build_info{commit=\"6a116e9d1c2b\",version=\"0.1.0\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("# HELP kubernetes_build_info [ALPHA] "));
+
+  info.git_version = "v1.36.4";
+  info.release = config::Release::k1_36;
+  info.features = {{"AllAlpha", "ALPHA", true}};
+  component.Set(info);
+  text = registry.WriteText();
+  EXPECT_THAT(text, HasSubstr("# HELP kubernetes_build_info [BETA] "));
+  EXPECT_THAT(text, HasSubstr("kubernetes_feature_enabled{name=\"AllAlpha\",stage=\"ALPHA\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("git_version=\"v1.36.4\""));
+  EXPECT_THAT(text, Not(HasSubstr("v1.34.10")));
+  EXPECT_THAT(text, Not(HasSubstr("ContextualLogging")));
 }
 
 TEST(LeaderMetrics, SayWhoLeads) {

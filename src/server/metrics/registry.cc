@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "api/go/go_text.h"
 
 namespace berth::server {
@@ -102,9 +104,29 @@ size_t Family::Resolve(const std::vector<std::string_view>& values, bool* is_new
 
 void Family::AppendText(std::string& out) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (series_.empty()) return;
-  AppendHead(out, options_.name, AnnotatedHelp(options_.stability, options_.help), Type());
+  if (!shown_ || series_.empty()) return;
+  AppendHead(out, options_.name,
+             AnnotatedHelp(options_.stability, options_.help, options_.deprecated_since), Type());
   for (const auto& [values, at] : series_) AppendSeries(out, at, printed_[at]);
+}
+
+void Family::Describe(const FamilyDescription& as) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  options_.help = as.help;
+  options_.stability = as.stability;
+  options_.deprecated_since = as.deprecated_since;
+  shown_ = as.shown;
+}
+
+std::optional<Family::Standing> Family::GetStanding() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!shown_) return std::nullopt;
+  return Standing{options_.stability, options_.deprecated_since};
+}
+
+void Family::ForgetSeries() {
+  series_.clear();
+  printed_.clear();
 }
 
 template <>
@@ -211,11 +233,11 @@ std::string Registry::WriteText() {
   return out;
 }
 
-size_t Registry::Families(Stability stability) {
+void Registry::ForEachStanding(const std::function<void(const Family::Standing&)>& fn) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return static_cast<size_t>(std::count_if(
-      families_.begin(), families_.end(),
-      [&](const auto& family) { return family.second->options_.stability == stability; }));
+  for (const auto& [name, family] : families_) {
+    if (const auto standing = family->GetStanding()) fn(*standing);
+  }
 }
 
 size_t Registry::DisabledFamilies() {
@@ -273,18 +295,17 @@ void AppendHead(std::string& out, std::string_view name, std::string_view help,
   out += '\n';
 }
 
-std::string AnnotatedHelp(Stability stability, std::string_view help) {
-  switch (stability) {
-    case Stability::kNone:
-      return std::string(help);
-    case Stability::kAlpha:
-      return "[ALPHA] " + std::string(help);
-    case Stability::kBeta:
-      return "[BETA] " + std::string(help);
-    case Stability::kStable:
-      return "[STABLE] " + std::string(help);
-  }
-  return std::string(help);
+std::string_view StabilityName(Stability stability) {
+  constexpr std::string_view kNames[] = {"", "ALPHA", "BETA", "STABLE"};
+  return kNames[static_cast<size_t>(stability)];
+}
+
+std::string AnnotatedHelp(Stability stability, std::string_view help,
+                          std::string_view deprecated_since) {
+  std::string text;
+  if (stability != Stability::kNone) text += fmt::format("[{}] ", StabilityName(stability));
+  if (!deprecated_since.empty()) text += fmt::format("(Deprecated since {}) ", deprecated_since);
+  return text.append(help);
 }
 
 }  // namespace berth::server

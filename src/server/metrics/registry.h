@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -96,6 +97,15 @@ struct FamilyOptions {
   std::string help;
   Stability stability = Stability::kNone;  // named in the help text, as Kubernetes does
   std::vector<std::string> labels = {};    // as With takes their values
+  std::string deprecated_since = {};       // a version, named in the help text, too
+};
+
+// What of a family differs between releases of Kubernetes.
+struct FamilyDescription {
+  std::string_view help;
+  Stability stability = Stability::kNone;
+  std::string_view deprecated_since = {};
+  bool shown = true;  // false: neither printed nor counted, as if it were not registered
 };
 
 using LabelValues = std::initializer_list<std::string_view>;
@@ -114,6 +124,14 @@ class Family {
   void AppendText(std::string& out);
   // Resets counters and histograms with labels to zero.
   virtual void Reset() = 0;
+  // From any thread. Series stay as they are.
+  void Describe(const FamilyDescription& as);
+  // Where registered_metrics_total counts it; none while it is not shown.
+  struct Standing {
+    Stability stability;
+    std::string deprecated_since;
+  };
+  std::optional<Standing> GetStanding() const;
 
  protected:
   friend class Registry;
@@ -122,11 +140,13 @@ class Family {
   size_t Resolve(const std::vector<std::string_view>& values, bool* is_new);
   virtual void AppendSeries(std::string& out, size_t series, const std::string& labels) = 0;
   bool HasLabels() const { return !options_.labels.empty(); }
+  void ForgetSeries();
 
   mutable std::mutex mutex_;
 
  private:
-  FamilyOptions options_;
+  FamilyOptions options_;  // Describe changes some, under the mutex
+  bool shown_ = true;
   std::vector<size_t> by_name_;  // positions of labels, sorted by label name
   std::vector<std::set<std::string, std::less<>>> allowed_;  // per label; empty: anything
   // From the values, sorted by label name, to the position; and the printed labels of each.
@@ -158,6 +178,12 @@ class FamilyOf final : public Family {
   }
   // The only series of a family without labels.
   T* Only() { return &held_[0]; }
+  // REQUIRES: no result of With is in use, and the family has labels.
+  void RemoveSeries() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ForgetSeries();
+    held_.clear();
+  }
 
   std::string_view Type() const override;
   void Reset() override;
@@ -191,8 +217,9 @@ class Registry {
   // Called at the start of every WriteText, on its thread, to update values.
   void OnCollect(std::function<void()> collect);
 
-  // The number of families of a stability; the number that is not printed.
-  size_t Families(Stability stability);
+  // Calls fn(standing) for every family that is registered.
+  void ForEachStanding(const std::function<void(const Family::Standing&)>& fn);
+  // The number of families that --disabled-metrics leaves out.
   size_t DisabledFamilies();
 
   // All families that have series, sorted by name, in the text format 0.0.4.
@@ -220,8 +247,11 @@ void AppendSample(std::string& out, std::string_view name, std::string_view suff
 void AppendLabel(std::string& out, std::string_view name, std::string_view value);
 void AppendHead(std::string& out, std::string_view name, std::string_view help,
                 std::string_view type);
-// The help text as Kubernetes prints it: "[ALPHA] help".
-std::string AnnotatedHelp(Stability stability, std::string_view help);
+// "ALPHA"; empty for kNone.
+std::string_view StabilityName(Stability stability);
+// The help text as Kubernetes prints it: "[ALPHA] help", "[ALPHA] (Deprecated since 1.37.0) help".
+std::string AnnotatedHelp(Stability stability, std::string_view help,
+                          std::string_view deprecated_since = {});
 
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -30,204 +30,54 @@ std::string_view ResultOf(Outcome outcome) {
 
 }  // namespace
 
-// Everything that is registered, so that the constructor can resolve it.
-struct SchedulerMetrics::Families {
-  CounterFamily* attempts;
-  HistogramFamily* attempt_duration;
-  HistogramFamily* algorithm_duration;
-  HistogramFamily* event_duration;
-  HistogramFamily* preemption_victims;
-  CounterFamily* preemption_attempts;
-  GaugeFamily* pending;
-  GaugeFamily* inflight;
-  GaugeFamily* goroutines;
-  HistogramFamily* sli_duration;
-  HistogramFamily* pod_attempts;
-  HistogramFamily* point_duration;
-  HistogramFamily* plugin_duration;
-  HistogramFamily* hint_duration;
-  CounterFamily* incoming;
-  HistogramFamily* permit_wait;
-  GaugeFamily* cache_size;
-  GaugeFamily* unschedulable;
-  CounterFamily* evaluations;
-  HistogramFamily* preemption_duration;
-  CounterFamily* preemption_total;
-  CounterFamily* volume_errors;
-};
-
-SchedulerMetrics::Families SchedulerMetrics::MakeFamilies(Registry& r,
-                                                          const SchedulerMetricsOptions& options) {
-  constexpr Stability kAlpha = Stability::kAlpha;
-  constexpr Stability kBeta = Stability::kBeta;
-  constexpr Stability kStable = Stability::kStable;
-  Families f;
-  f.attempts = &r.AddCounter(
-      {"scheduler_schedule_attempts_total",
-       "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not "
-       "be scheduled, while 'error' means an internal scheduler problem.",
-       kStable,
-       {"result", "profile"}});
-  f.attempt_duration =
-      &r.AddHistogram({"scheduler_scheduling_attempt_duration_seconds",
-                       "Scheduling attempt latency in seconds (scheduling algorithm + binding)",
-                       kStable,
-                       {"result", "profile"}},
-                      ExponentialBuckets(0.001, 2, 15));
-  f.algorithm_duration = &r.AddHistogram({"scheduler_scheduling_algorithm_duration_seconds",
-                                          "Scheduling algorithm latency in seconds", kAlpha},
-                                         ExponentialBuckets(0.001, 2, 15));
-  f.event_duration = &r.AddHistogram({"scheduler_event_handling_duration_seconds",
-                                      "Event handling latency in seconds.",
-                                      kAlpha,
-                                      {"event"}},
-                                     ExponentialBuckets(0.0001, 2, 12));
-  f.preemption_victims = &r.AddHistogram(
-      {"scheduler_preemption_victims", "Number of selected preemption victims", kStable},
-      ExponentialBuckets(1, 2, 7));
-  f.preemption_attempts =
-      &r.AddCounter({"scheduler_preemption_attempts_total",
-                     "Total preemption attempts in the cluster till now", kStable});
-  f.pending = &r.AddGauge(
-      {"scheduler_pending_pods",
-       "Number of pending pods, by the queue type. 'active' means number of pods in activeQ; "
-       "'backoff' means number of pods in backoffQ; 'unschedulable' means number of pods in "
-       "unschedulablePods that the scheduler attempted to schedule and failed; 'gated' is the "
-       "number of unschedulable pods that the scheduler never attempted to schedule because they "
-       "are gated.",
-       kStable,
-       {"queue"}});
-  f.inflight = &r.AddGauge({"scheduler_inflight_events",
-                            "Number of events currently tracked in the scheduling queue.",
-                            kAlpha,
-                            {"event"}});
-  f.goroutines =
-      &r.AddGauge({"scheduler_goroutines",
-                   "Number of running goroutines split by the work they do such as binding.",
-                   kAlpha,
-                   {"operation"}});
-  f.sli_duration = &r.AddHistogram(
-      {"scheduler_pod_scheduling_sli_duration_seconds",
-       "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue "
-       "and might involve multiple scheduling attempts.",
-       kBeta,
-       {"attempts"}},
-      ExponentialBuckets(0.01, 2, 20));
-  f.pod_attempts = &r.AddHistogram({"scheduler_pod_scheduling_attempts",
-                                    "Number of attempts to successfully schedule a pod.", kStable},
-                                   ExponentialBuckets(1, 2, 5));
-  f.point_duration =
-      &r.AddHistogram({"scheduler_framework_extension_point_duration_seconds",
-                       "Latency for running all plugins of a specific extension point.",
-                       kStable,
-                       {"extension_point", "status", "profile"}},
-                      ExponentialBuckets(0.0001, 2, 12));
-  f.plugin_duration =
-      &r.AddHistogram({"scheduler_plugin_execution_duration_seconds",
-                       "Duration for running a plugin at a specific extension point.",
-                       kAlpha,
-                       {"plugin", "extension_point", "status"}},
-                      ExponentialBuckets(0.00001, 1.5, 20));
-  f.hint_duration = &r.AddHistogram({"scheduler_queueing_hint_execution_duration_seconds",
-                                     "Duration for running a queueing hint function of a plugin.",
-                                     kAlpha,
-                                     {"plugin", "event", "hint"}},
-                                    ExponentialBuckets(0.00001, 1.5, 20));
-  f.incoming = &r.AddCounter({"scheduler_queue_incoming_pods_total",
-                              "Number of pods added to scheduling queues by event and queue type.",
-                              kStable,
-                              {"queue", "event"}});
-  f.permit_wait = &r.AddHistogram({"scheduler_permit_wait_duration_seconds",
-                                   "Duration of waiting on permit.",
-                                   kAlpha,
-                                   {"result"}},
-                                  ExponentialBuckets(0.001, 2, 15));
-  f.cache_size =
-      &r.AddGauge({"scheduler_cache_size",
-                   "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.",
-                   kAlpha,
-                   {"type"}});
-  f.unschedulable = &r.AddGauge(
-      {"scheduler_unschedulable_pods",
-       "The number of unschedulable pods broken down by plugin name. A pod will increment the "
-       "gauge for all plugins that caused it to not schedule and so this metric have meaning only "
-       "when broken down by plugin.",
-       kAlpha,
-       {"plugin", "profile"}});
-  f.evaluations = &r.AddCounter(
-      {"scheduler_plugin_evaluation_total",
-       "Number of attempts to schedule pods by each plugin and the extension point (available only "
-       "in PreFilter, Filter, PreScore, and Score).",
-       kAlpha,
-       {"plugin", "extension_point", "profile"}});
-  f.preemption_duration =
-      &r.AddHistogram({"scheduler_preemption_goroutines_duration_seconds",
-                       "Duration in seconds for running goroutines for the preemption.",
-                       kAlpha,
-                       {"result"}},
-                      ExponentialBuckets(0.01, 2, 20));
-  f.preemption_total = &r.AddCounter({"scheduler_preemption_goroutines_execution_total",
-                                      "Number of preemption goroutines executed.",
-                                      kAlpha,
-                                      {"result"}});
-  if (options.behaviour.async_api_calls) {
-    r.AddCounter({"scheduler_async_api_call_execution_total",
-                  "Total number of API calls executed by the async dispatcher.",
-                  kAlpha,
-                  {"call_type", "result"}});
-    r.AddHistogram({"scheduler_async_api_call_execution_duration_seconds",
-                    "Duration in seconds for executing API call in the async dispatcher.",
-                    kAlpha,
-                    {"call_type", "result"}},
-                   ExponentialBuckets(0.001, 2, 15));
-    r.AddGauge({"scheduler_pending_async_api_calls",
-                "Number of API calls currently pending in the async queue.",
-                kAlpha,
-                {"call_type"}});
-  }
-  r.AddCounter({"scheduler_volume_binder_cache_requests_total",
-                "Total number for request volume binding cache",
-                kAlpha,
-                {"operation"}});
-  f.volume_errors = &r.AddCounter({"scheduler_volume_scheduling_stage_error_total",
-                                   "Volume scheduling stage error count",
-                                   kAlpha,
-                                   {"operation"}});
-  return f;
-}
-
 SchedulerMetrics::SchedulerMetrics(Registry& registry, const SchedulerMetricsOptions& options)
-    : SchedulerMetrics(MakeFamilies(registry, options), options) {}
-
-SchedulerMetrics::SchedulerMetrics(const Families& f, const SchedulerMetricsOptions& options)
     : now_ns_(options.now_ns != nullptr ? options.now_ns : &SteadyNs),
-      cache_assumed_(f.cache_size->With({"assumed_pods"})),
-      cache_pods_(f.cache_size->With({"pods"})),
-      cache_nodes_(f.cache_size->With({"nodes"})),
-      binding_(f.goroutines->With({"binding"})),
-      preemption_attempts_(f.preemption_attempts->Only()),
-      preemption_victims_(f.preemption_victims->Only()),
-      algorithm_duration_(f.algorithm_duration->Only()),
-      pod_attempts_(f.pod_attempts->Only()),
-      attempts_(*f.attempts),
-      attempt_duration_(*f.attempt_duration),
-      sli_duration_(*f.sli_duration),
-      incoming_(*f.incoming),
-      point_duration_(*f.point_duration),
-      plugin_duration_(*f.plugin_duration),
-      evaluations_(*f.evaluations),
-      event_duration_(*f.event_duration),
-      hint_duration_(*f.hint_duration),
-      permit_wait_(*f.permit_wait),
-      unschedulable_(*f.unschedulable),
-      inflight_(*f.inflight),
-      preemption_duration_(*f.preemption_duration),
-      preemption_total_(*f.preemption_total),
-      volume_errors_(*f.volume_errors),
+      families_(registry),
+      cache_assumed_(families_.Gauges(Metric::kCacheSize).With({"assumed_pods"})),
+      cache_pods_(families_.Gauges(Metric::kCacheSize).With({"pods"})),
+      cache_nodes_(families_.Gauges(Metric::kCacheSize).With({"nodes"})),
+      binding_(families_.Gauges(Metric::kGoroutines).With({"binding"})),
+      preemption_attempts_(families_.Counters(Metric::kPreemptionAttemptsTotal).Only()),
+      after_flush_(families_.Counters(Metric::kPodScheduledAfterFlushTotal).Only()),
+      preemption_victims_(families_.Histograms(Metric::kPreemptionVictims).Only()),
+      algorithm_duration_(families_.Histograms(Metric::kSchedulingAlgorithmDurationSeconds).Only()),
+      pod_attempts_(families_.Histograms(Metric::kPodSchedulingAttempts).Only()),
+      attempts_(families_.Counters(Metric::kScheduleAttemptsTotal)),
+      attempt_duration_(families_.Histograms(Metric::kSchedulingAttemptDurationSeconds)),
+      sli_duration_(families_.Histograms(Metric::kPodSchedulingSliDurationSeconds)),
+      incoming_(families_.Counters(Metric::kQueueIncomingPodsTotal)),
+      incoming_entities_(families_.Counters(Metric::kQueueIncomingEntitiesTotal)),
+      point_duration_(families_.Histograms(Metric::kFrameworkExtensionPointDurationSeconds)),
+      plugin_duration_(families_.Histograms(Metric::kPluginExecutionDurationSeconds)),
+      evaluations_(families_.Counters(Metric::kPluginEvaluationTotal)),
+      event_duration_(families_.Histograms(Metric::kEventHandlingDurationSeconds)),
+      hint_duration_(families_.Histograms(Metric::kQueueingHintExecutionDurationSeconds)),
+      permit_wait_(families_.Histograms(Metric::kPermitWaitDurationSeconds)),
+      unschedulable_(families_.Gauges(Metric::kUnschedulablePods)),
+      inflight_(families_.Gauges(Metric::kInflightEvents)),
+      preemption_duration_(families_.Histograms(Metric::kPreemptionGoroutinesDurationSeconds)),
+      preemption_total_(families_.Counters(Metric::kPreemptionGoroutinesExecutionTotal)),
+      volume_errors_(families_.Counters(Metric::kVolumeSchedulingStageErrorTotal)),
       profiles_(options.profiles) {
   wants() = {.cycles = false, .pods = false, .queues = false, .scheduled = false, .binds = false};
+  Follow(options.behaviour);
+}
+
+void SchedulerMetrics::Follow(const config::Behaviour& behaviour) {
+  families_.Follow(behaviour);
+  observes_zero_victims_ = behaviour.observes_zero_victims;
+  // Which queues are named at all depends on the release, so the series are made anew.
+  GaugeFamily& pods = families_.Gauges(Metric::kPendingPods);
+  GaugeFamily& entities = families_.Gauges(Metric::kQueuedEntities);
+  pods.RemoveSeries();
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
-    pending_[i] = f.pending->With({queue::NameOf(static_cast<queue::QueueName>(i))});
+    const std::string_view name = queue::NameOf(static_cast<queue::QueueName>(i));
+    pending_[i] = pods.With({name});
+    entities_[i] = entities.With({name, kPodEntity});
+  }
+  if (behaviour.release >= config::Release::k1_37) {
+    pods.With({"incomplete"});
+    pods.With({"pending"});
   }
 }
 
@@ -437,7 +287,9 @@ void SchedulerMetrics::PermitWaited(Code code, int64_t waited_ns) {
 
 void SchedulerMetrics::Preempted(const scheduler::PodRef& preemptor, size_t victims,
                                  std::string_view) {
-  preemption_victims_->OwnObserve(static_cast<double>(victims));
+  if (victims > 0 || observes_zero_victims_) {
+    preemption_victims_->OwnObserve(static_cast<double>(victims));
+  }
   preempting_since_[preemptor.uid] = Now();
 }
 

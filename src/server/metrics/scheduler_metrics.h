@@ -28,6 +28,7 @@
 #include "framework/points/status.h"
 #include "scheduler/engine.h"
 #include "server/metrics/registry.h"
+#include "server/metrics/scheduler_families.h"
 #include "server/metrics/series_cache.h"
 
 namespace berth::server {
@@ -48,6 +49,10 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
 
   // `registry` outlives the metrics.
   SchedulerMetrics(Registry& registry, const SchedulerMetricsOptions& options);
+
+  // From now on the metrics are those of another release, or of other gates. Values stay. On the
+  // engine's thread.
+  void Follow(const config::Behaviour& behaviour);
 
   // --- EngineObserver
   scheduler::CycleInterest CycleBegan(const cluster::Pod& pod, std::string_view profile,
@@ -143,7 +148,6 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     uint32_t plugins_weight = 0;
     scheduler::PointTimes times = {};
   };
-  struct Families;
 
   int64_t Now() const { return now_ns_(); }
   double Since(int64_t began_ns) const { return static_cast<double>(Now() - began_ns) * 1e-9; }
@@ -188,17 +192,21 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   }
   uint32_t NextPluginsWeight();
 
-  SchedulerMetrics(const Families& families, const SchedulerMetricsOptions& options);
-  static Families MakeFamilies(Registry& registry, const SchedulerMetricsOptions& options);
+  // Berth schedules single pods.
+  static constexpr std::string_view kPodEntity = "pod";
 
   int64_t (*now_ns_)();
+  SchedulerFamilies families_;
+  bool observes_zero_victims_ = true;
 
-  Gauge* pending_[queue::kQueueNames];
+  Gauge* pending_[queue::kQueueNames] = {};
+  Gauge* entities_[queue::kQueueNames] = {};
   Gauge* cache_assumed_;
   Gauge* cache_pods_;
   Gauge* cache_nodes_;
   Gauge* binding_;
   Counter* preemption_attempts_;
+  Counter* after_flush_;
   Histogram* preemption_victims_;
   Histogram* algorithm_duration_;
   Histogram* pod_attempts_;
@@ -206,6 +214,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SeriesCache<Histogram> attempt_duration_;     // result, profile
   SeriesCache<Histogram> sli_duration_;         // attempts
   SeriesCache<Counter> incoming_;               // queue, event
+  SeriesCache<Counter> incoming_entities_;      // queue, event, type
   SeriesCache<Histogram> point_duration_;       // extension_point, status, profile
   SeriesCache<Histogram> plugin_duration_;      // plugin, extension_point, status
   SeriesCache<Counter> evaluations_;            // plugin, extension_point, profile

@@ -42,6 +42,7 @@ void SchedulerMetrics::RefreshQueues(const scheduler::Engine& engine) {
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
     const size_t pods = engine.PendingPods(static_cast<queue::QueueName>(i));
     pending_[i]->Set(static_cast<double>(pods));
+    entities_[i]->Set(static_cast<double>(pods));
     pending += pods;
   }
   const cluster::Cluster& cluster = engine.GetCluster();
@@ -98,7 +99,9 @@ void SchedulerMetrics::RefreshIncoming(const scheduler::Engine& engine) {
       // Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
       const auto to = static_cast<queue::QueueName>(q);
       const auto counted = to == queue::QueueName::kGated ? queue::QueueName::kUnschedulable : to;
-      incoming_.Of({queue::NameOf(counted), events[i].event}).OwnAdd(static_cast<double>(pods));
+      const std::string_view name = queue::NameOf(counted);
+      incoming_.Of({name, events[i].event}).OwnAdd(static_cast<double>(pods));
+      incoming_entities_.Of({name, events[i].event, kPodEntity}).OwnAdd(static_cast<double>(pods));
     }
   }
 }

@@ -76,6 +76,18 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void PermitWaited(Code code, int64_t waited_ns) override {
     metrics_.PermitWaited(code, waited_ns);
   }
+  void BatchAttempted(std::string_view profile, berth::scheduler::BatchAttempt attempt) override {
+    metrics_.BatchAttempted(profile, attempt);
+  }
+  void BatchFlushed(std::string_view profile, std::string_view reason) override {
+    metrics_.BatchFlushed(profile, reason);
+  }
+  void BatchRescored(std::string_view profile) override { metrics_.BatchRescored(profile); }
+  void BatchStepBegan(berth::scheduler::BatchStep step) override { metrics_.BatchStepBegan(step); }
+  void BatchStepEnded(std::string_view profile, berth::scheduler::BatchStep step,
+                      bool hinted) override {
+    metrics_.BatchStepEnded(profile, step, hinted);
+  }
   void PluginFailed(const PodRef& pod, Point point, std::string_view plugin, std::string_view node,
                     std::string_view error) override;
   void Gated(const Pod& pod, std::string_view plugin, const framework::Status& status) override;

@@ -58,6 +58,12 @@ SchedulerMetrics::SchedulerMetrics(Registry& registry, const SchedulerMetricsOpt
       preemption_duration_(families_.Histograms(Metric::kPreemptionGoroutinesDurationSeconds)),
       preemption_total_(families_.Counters(Metric::kPreemptionGoroutinesExecutionTotal)),
       volume_errors_(families_.Counters(Metric::kVolumeSchedulingStageErrorTotal)),
+      batch_attempts_(families_.Counters(Metric::kBatchAttemptsTotal)),
+      batch_flushed_(families_.Counters(Metric::kBatchCacheFlushedTotal)),
+      batch_rescored_(families_.Counters(Metric::kBatchRescoreAttemptsTotal)),
+      batch_hint_(families_.Histograms(Metric::kGetNodeHintDurationSeconds)),
+      batch_rescore_(families_.Histograms(Metric::kBatchRescoreDurationSeconds)),
+      batch_store_(families_.Histograms(Metric::kStoreScheduleResultsDurationSeconds)),
       profiles_(options.profiles) {
   wants() = {.cycles = false, .pods = false, .queues = false, .scheduled = false, .binds = false};
   Follow(options.behaviour);
@@ -182,6 +188,24 @@ const scheduler::PointTimes* SchedulerMetrics::BindingTimes(const scheduler::Pod
   return bind == nullptr ? nullptr : &bind->times;
 }
 
+void SchedulerMetrics::BatchStepBegan(scheduler::BatchStep step) {
+  (step == scheduler::BatchStep::kRescore ? rescore_began_ns_ : batch_began_ns_) = Now();
+}
+
+void SchedulerMetrics::BatchStepEnded(std::string_view profile, scheduler::BatchStep step,
+                                      bool hinted) {
+  if (cycle_.weight == 0) return;
+  switch (step) {
+    case scheduler::BatchStep::kGetHint:
+      return batch_hint_.Of({hinted ? "hint" : "no_hint", profile})
+          .OwnObserve(Since(batch_began_ns_), cycle_.weight);
+    case scheduler::BatchStep::kRescore:
+      return batch_rescore_.Of({profile}).OwnObserve(Since(rescore_began_ns_), cycle_.weight);
+    case scheduler::BatchStep::kStore:
+      return batch_store_.Of({profile}).OwnObserve(Since(batch_began_ns_), cycle_.weight);
+  }
+}
+
 void SchedulerMetrics::PluginBegan() { plugin_began_ns_ = Now(); }
 
 void SchedulerMetrics::PluginEnded(Point point, std::string_view plugin, Code code) {
@@ -256,6 +280,7 @@ void SchedulerMetrics::CountBound(const scheduler::PodRef& pod, const queue::Que
   }
   scheduled->OwnAdd();
   pod_attempts_->OwnObserve(info.attempts);
+  if (info.was_flushed) after_flush_->OwnAdd();
   if (info.initial_attempt) SliOf(info.attempts).OwnObserve(Waited(info, now));
 }
 

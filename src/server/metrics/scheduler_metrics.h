@@ -72,7 +72,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   // the previous pod's.
   bool CountedAsBefore(const queue::QueuedPod& info, const api::Time& now) {
     Counter* const scheduled = scheduled_[info.profile];
-    if (scheduled == nullptr || !info.initial_attempt) return false;
+    if (scheduled == nullptr || !info.initial_attempt || info.was_flushed) return false;
     if (static_cast<uint32_t>(info.attempts) >= sli_by_attempts_.size()) return false;
     Histogram* const sli = sli_by_attempts_[static_cast<uint32_t>(info.attempts)];
     const double waited = Waited(info, now);
@@ -88,6 +88,15 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
                  std::string_view node) override;
   void PreemptionEnded(const scheduler::PodRef& preemptor, std::string_view node,
                        bool success) override;
+  void BatchAttempted(std::string_view profile, scheduler::BatchAttempt attempt) override {
+    batch_attempts_.Of({profile, scheduler::NameOf(attempt)}).OwnAdd();
+  }
+  void BatchFlushed(std::string_view profile, std::string_view reason) override {
+    batch_flushed_.Of({profile, reason}).OwnAdd();
+  }
+  void BatchRescored(std::string_view profile) override { batch_rescored_.Of({profile}).OwnAdd(); }
+  void BatchStepBegan(scheduler::BatchStep step) override;
+  void BatchStepEnded(std::string_view profile, scheduler::BatchStep step, bool hinted) override;
   void PermitWaited(framework::Code code, int64_t waited_ns) override;
   void PluginFailed(const scheduler::PodRef& pod, framework::Point point, std::string_view plugin,
                     std::string_view node, std::string_view error) override;
@@ -226,6 +235,12 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SeriesCache<Histogram> preemption_duration_;  // result
   SeriesCache<Counter> preemption_total_;       // result
   SeriesCache<Counter> volume_errors_;          // operation
+  SeriesCache<Counter> batch_attempts_;         // profile, result
+  SeriesCache<Counter> batch_flushed_;          // profile, reason
+  SeriesCache<Counter> batch_rescored_;         // profile
+  SeriesCache<Histogram> batch_hint_;           // hinted, profile
+  SeriesCache<Histogram> batch_rescore_;        // profile
+  SeriesCache<Histogram> batch_store_;          // profile
 
   // Series that every pod uses, resolved without labels.
   std::array<Histogram*, 15> sli_by_attempts_ = {};  // of sli_duration_, for few attempts
@@ -245,6 +260,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   Timer cycle_;
   int64_t point_began_ns_ = 0;
   int64_t plugin_began_ns_ = 0;
+  int64_t batch_began_ns_ = 0;    // kGetHint or kStore
+  int64_t rescore_began_ns_ = 0;  // within kGetHint
   Sample hint_;
   Sample event_;
   Sample pre_enqueue_;

@@ -11,6 +11,13 @@ namespace berth::server {
 
 using framework::Point;
 
+namespace {
+
+// The event of a pod that is queued for the first time, in the releases that count entities.
+constexpr std::string_view kAddition = "UnscheduledPodAdd";
+
+}  // namespace
+
 void SchedulerMetrics::Refresh(const scheduler::Engine& engine) {
   FlushSteps();
   RefreshQueues(engine);
@@ -88,6 +95,8 @@ void SchedulerMetrics::RefreshCalls(const scheduler::Engine& engine) {
   }
 }
 
+// kube-scheduler counts an entity that an event moves only where it gets elsewhere than the event
+// suggests: to the active queue, when its backoff is over already.
 void SchedulerMetrics::RefreshIncoming(const scheduler::Engine& engine) {
   const auto& events = engine.IncomingPods();
   incoming_before_.resize(events.size());
@@ -101,6 +110,7 @@ void SchedulerMetrics::RefreshIncoming(const scheduler::Engine& engine) {
       const auto counted = to == queue::QueueName::kGated ? queue::QueueName::kUnschedulable : to;
       const std::string_view name = queue::NameOf(counted);
       incoming_.Of({name, events[i].event}).OwnAdd(static_cast<double>(pods));
+      if (counted != queue::QueueName::kActive && events[i].event != kAddition) continue;
       incoming_entities_.Of({name, events[i].event, kPodEntity}).OwnAdd(static_cast<double>(pods));
     }
   }

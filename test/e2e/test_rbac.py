@@ -61,11 +61,64 @@ def test_no_fewer_rights_than_kube_scheduler(cluster):
     assert bootstrap - berth == set()
 
 
-def test_writes_that_must_be_refused(cluster):
-    """The API server's own answer, for rights nobody should have given away by a wildcard."""
+def allowed(cluster, **attributes):
+    """The API server's own answer to whether berth's account may do that."""
     namespace, account = BERTH_ACCOUNT
-    review = client.AuthorizationV1Api(cluster.api)
-    for verb, group, resource, allowed in (
+    answer = client.AuthorizationV1Api(cluster.api).create_subject_access_review(
+        {
+            "spec": {
+                "user": f"system:serviceaccount:{namespace}:{account}",
+                "groups": [
+                    "system:serviceaccounts",
+                    f"system:serviceaccounts:{namespace}",
+                    "system:authenticated",
+                ],
+                **attributes,
+            }
+        }
+    )
+    return bool(answer.status.allowed)
+
+
+def may(cluster, verb, group, resource):
+    resource, _, sub = resource.partition("/")
+    return allowed(
+        cluster,
+        resourceAttributes={
+            "namespace": "default",
+            "verb": verb,
+            "group": group,
+            "resource": resource,
+            "subresource": sub,
+        },
+    )
+
+
+def test_rights_that_a_minor_added(cluster):
+    """Claims are allocated through a subresource from 1.36 on, which also has berth make claims
+    for extended resources; 1.37 has rules with taints of devices."""
+    version = client.VersionApi(cluster.api).get_code()
+    minor = int(version.minor.rstrip("+"))
+    group = "resource.k8s.io"
+    for verb, resource, since in (
+        ("update", "resourceclaims/binding", 36),
+        ("patch", "resourceclaims/binding", 36),
+        ("create", "resourceclaims", 36),
+        ("delete", "resourceclaims", 36),
+        ("list", "devicetaintrules", 37),
+        ("watch", "devicetaintrules", 37),
+    ):
+        assert may(cluster, verb, group, resource) == (minor >= since), (verb, resource)
+
+
+def test_the_version_may_be_asked(cluster):
+    """--kubernetes-version=auto does."""
+    assert allowed(cluster, nonResourceAttributes={"verb": "get", "path": "/version"})
+
+
+def test_writes_that_must_be_refused(cluster):
+    """Rights nobody should have given away by a wildcard."""
+    for verb, group, resource, expected in (
         ("create", "", "pods/binding", True),
         ("patch", "", "pods/status", True),
         ("delete", "", "pods", True),
@@ -77,24 +130,4 @@ def test_writes_that_must_be_refused(cluster):
         ("update", "", "nodes", False),
         ("create", "rbac.authorization.k8s.io", "clusterrolebindings", False),
     ):
-        resource, _, sub = resource.partition("/")
-        answer = review.create_subject_access_review(
-            {
-                "spec": {
-                    "user": f"system:serviceaccount:{namespace}:{account}",
-                    "groups": [
-                        "system:serviceaccounts",
-                        f"system:serviceaccounts:{namespace}",
-                        "system:authenticated",
-                    ],
-                    "resourceAttributes": {
-                        "namespace": "default",
-                        "verb": verb,
-                        "group": group,
-                        "resource": resource,
-                        "subresource": sub,
-                    },
-                }
-            }
-        )
-        assert bool(answer.status.allowed) == allowed, (verb, resource, sub)
+        assert may(cluster, verb, group, resource) == expected, (verb, resource)

@@ -73,6 +73,7 @@ class SchedulerFamilies {
   CounterFamily& Counters(Metric metric) const { return As<CounterFamily>(metric); }
   GaugeFamily& Gauges(Metric metric) const { return As<GaugeFamily>(metric); }
   HistogramFamily& Histograms(Metric metric) const { return As<HistogramFamily>(metric); }
+  const Family* Find(Metric metric) const { return families_[static_cast<size_t>(metric)]; }
 
  private:
   template <class F>

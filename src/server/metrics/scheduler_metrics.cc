@@ -357,7 +357,7 @@ void SchedulerMetrics::PreEnqueueAsked(std::string_view plugin, Code code) {
   gate_began_ns_ = now_ns;
 }
 
-// kube-scheduler v1.34 forgets what the plugins said: the point always succeeds.
+// kube-scheduler forgets what the plugins said: the point always succeeds.
 void SchedulerMetrics::PreEnqueueEnded(std::string_view profile, Code) {
   point_duration_
       .Of({framework::PointName(Point::kPreEnqueue), framework::CodeName(Code::kSuccess), profile})

@@ -423,6 +423,60 @@ TEST_F(SchedulerMetricsTest, ACycleThatIsWantedIsTimedAndOthersStayInTheirPlaces
                                    SchedulerMetrics::kSampling, 2 * SchedulerMetrics::kSampling));
 }
 
+TEST_F(SchedulerMetricsTest, AnotherReleaseHasOtherMetricsAndTheSameValues) {
+  config::Behaviour behaviour{config::FeatureGates(34)};
+  metrics_.Follow(behaviour);
+  metrics_.BatchAttempted("p", scheduler::BatchAttempt::kNoHint);
+  metrics_.BatchFlushed("p", "pod_not_batchable");
+  metrics_.Preempted({.uid = "u"}, 0, "n");
+  EXPECT_THAT(Text(), AllOf(Not(HasSubstr("scheduler_batch_")), Not(HasSubstr("incomplete")),
+                            HasSubstr("scheduler_preemption_victims_count 1\n")));
+  metrics_.Follow(config::Behaviour(config::FeatureGates(36)));
+  metrics_.Preempted({.uid = "u"}, 0, "n");
+  EXPECT_THAT(Text(), AllOf(HasSubstr("scheduler_batch_attempts_total{profile=\"p\","
+                                      "result=\"no_hint\"} 1\n"),
+                            Not(HasSubstr("incomplete")),
+                            HasSubstr("scheduler_preemption_victims_count 1\n")));
+  metrics_.Follow(config::Behaviour(config::FeatureGates(37)));
+  EXPECT_THAT(Text(), AllOf(HasSubstr("scheduler_pending_pods{queue=\"incomplete\"} 0\n"),
+                            HasSubstr("scheduler_pending_pods{queue=\"pending\"} 0\n"),
+                            HasSubstr("scheduler_batch_cache_flushed_total{profile=\"p\","
+                                      "reason=\"pod_not_batchable\"} 1\n")));
+}
+
+TEST_F(SchedulerMetricsTest, StepsOfBatchingAreTimedWithTheirCycles) {
+  metrics_.Follow(config::Behaviour(config::FeatureGates(37)));
+  using scheduler::BatchStep;
+  ASSERT_TRUE(Begin());
+  metrics_.BatchStepBegan(BatchStep::kGetHint);
+  Pass(10);
+  metrics_.BatchStepBegan(BatchStep::kRescore);
+  Pass(20);
+  metrics_.BatchStepEnded("p", BatchStep::kRescore, false);
+  metrics_.BatchStepEnded("p", BatchStep::kGetHint, true);
+  metrics_.BatchStepBegan(BatchStep::kStore);
+  Pass(5);
+  metrics_.BatchStepEnded("p", BatchStep::kStore, false);
+  EXPECT_THAT(
+      Text(),
+      AllOf(HasSubstr("get_node_hint_duration_seconds_sum{hinted=\"hint\",profile=\"p\"} 3e-05\n"),
+            HasSubstr("batch_rescore_duration_seconds_sum{profile=\"p\"} 2e-05\n"),
+            HasSubstr("store_schedule_results_duration_seconds_sum{profile=\"p\"} 5e-06\n")));
+}
+
+TEST_F(SchedulerMetricsTest, PodsThatAFlushBroughtBackAreCounted) {
+  metrics_.Follow(config::Behaviour(config::FeatureGates(36)));
+  queue::QueuedPod info;
+  info.attempts = 2;
+  info.initial_attempt = api::Time::FromUnixNano(0);
+  for (const bool flushed : {false, true, false}) {
+    info.was_flushed = flushed;
+    metrics_.Bound({.uid = "u"}, "n", info, api::Time::FromUnixNano(1), false);
+  }
+  EXPECT_THAT(Text(), AllOf(HasSubstr("scheduler_pod_scheduled_after_flush_total 1\n"),
+                            HasSubstr("scheduler_pod_scheduling_attempts_count 3\n")));
+}
+
 TEST_F(SchedulerMetricsTest, WhatMayBeCountedIsThereFromTheStart) {
   const auto engine = std::move(*scheduler::Engine::Make(
       config::Default(), {}, api::Time::FromUnixNano(0), nullptr, &metrics_));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "log/log.h"
+#include "server/endpoints/zpages.h"
 #include "server/metrics/pod_resources.h"
 
 namespace berth::server {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "api/codec/json.h"
 #include "api/codec/yaml_writer.h"
+#include "api/go/go_text.h"
 #include "api/time.h"
 #include "server/endpoints/accept.h"
 
@@ -22,13 +22,13 @@ constexpr std::string_view kGroup = "config.k8s.io";
 // What the pages of a release are like.
 struct Style {
   // Versions of the objects that can be asked for; none: text only.
-  std::vector<std::string_view> versions;
-  std::vector<std::string_view> deprecated;
+  std::vector<std::string_view> versions = {};
+  std::vector<std::string_view> deprecated = {};
   bool yaml = false;  // the objects are written as YAML, too
   std::string_view flagz_title;
   std::string_view negotiated_text = kPlain;  // the content type of text that was asked for
   // The media types that a client without an acceptable one is told.
-  std::string_view accepted;
+  std::string_view accepted = {};
 };
 
 const Style& StyleOf(config::Release release) {

@@ -428,11 +428,11 @@ TEST_F(SchedulerMetricsTest, AnotherReleaseHasOtherMetricsAndTheSameValues) {
   metrics_.Follow(behaviour);
   metrics_.BatchAttempted("p", scheduler::BatchAttempt::kNoHint);
   metrics_.BatchFlushed("p", "pod_not_batchable");
-  metrics_.Preempted({.uid = "u"}, 0, "n");
+  metrics_.Preempted({"ns", "p", "u"}, 0, "n");
   EXPECT_THAT(Text(), AllOf(Not(HasSubstr("scheduler_batch_")), Not(HasSubstr("incomplete")),
                             HasSubstr("scheduler_preemption_victims_count 1\n")));
   metrics_.Follow(config::Behaviour(config::FeatureGates(36)));
-  metrics_.Preempted({.uid = "u"}, 0, "n");
+  metrics_.Preempted({"ns", "p", "u"}, 0, "n");
   EXPECT_THAT(Text(), AllOf(HasSubstr("scheduler_batch_attempts_total{profile=\"p\","
                                       "result=\"no_hint\"} 1\n"),
                             Not(HasSubstr("incomplete")),
@@ -471,7 +471,7 @@ TEST_F(SchedulerMetricsTest, PodsThatAFlushBroughtBackAreCounted) {
   info.initial_attempt = api::Time::FromUnixNano(0);
   for (const bool flushed : {false, true, false}) {
     info.was_flushed = flushed;
-    metrics_.Bound({.uid = "u"}, "n", info, api::Time::FromUnixNano(1), false);
+    metrics_.Bound({"ns", "p", "u"}, "n", info, api::Time::FromUnixNano(1), false);
   }
   EXPECT_THAT(Text(), AllOf(HasSubstr("scheduler_pod_scheduled_after_flush_total 1\n"),
                             HasSubstr("scheduler_pod_scheduling_attempts_count 3\n")));

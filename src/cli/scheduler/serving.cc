@@ -113,6 +113,7 @@ server::ZPages PagesOf(const SchedulerOptions& options) {
   pages.binary_version = BinaryVersion(options.version);
   pages.emulation_version = options.behaviour.kubernetes_version;
   pages.paths = {"/configz", "/healthz", "/livez", "/metrics", "/readyz"};
+  if (pages.flagz) pages.paths.insert(pages.paths.begin() + 1, "/flagz");
   return pages;
 }
 

@@ -86,6 +86,11 @@ bool Matches(const AcceptClause& clause, std::string_view type, std::string_view
   return clause.type == type && (clause.subtype == subtype || clause.subtype == "*");
 }
 
+bool NamesObject(const AcceptClause& clause) {
+  return !clause.Parameter("v").empty() || !clause.Parameter("as").empty() ||
+         !clause.Parameter("g").empty();
+}
+
 // What a clause asks for, of a page whose objects are of `kind`.
 std::optional<Choice> ChoiceOf(const AcceptClause& clause, const Style& style,
                                std::string_view kind) {
@@ -95,9 +100,7 @@ std::optional<Choice> ChoiceOf(const AcceptClause& clause, const Style& style,
                          Contains(style.versions, version);
   if (as_object && Matches(clause, "application", "json")) return Choice{Format::kJson, version};
   if (as_object && Matches(clause, "application", "yaml")) return Choice{Format::kYaml, version};
-  const bool names_object =
-      !version.empty() || !clause.Parameter("as").empty() || !clause.Parameter("g").empty();
-  if (!names_object && Matches(clause, "text", "plain")) return Choice{Format::kText};
+  if (!NamesObject(clause) && Matches(clause, "text", "plain")) return Choice{Format::kText};
   return std::nullopt;
 }
 
@@ -148,20 +151,22 @@ std::string IndentJson(std::string_view json) {
   return out;
 }
 
-Response Object(const Choice& choice, const Style& style, std::string_view page, std::string json) {
+std::string Written(const std::string& json, bool pretty) {
+  return pretty ? IndentJson(json) : json + "\n";
+}
+
+Response Object(const Choice& choice, const Style& style, std::string_view kind,
+                std::string_view page, const std::string& json) {
   Response response;
   if (Contains(style.deprecated, choice.version)) {
     response.Set("Warning", fmt::format("299 - \"This version of the {} endpoint is deprecated. "
                                         "Please use a newer version.\"",
                                         page));
   }
-  if (choice.format == Format::kYaml) {
-    response.Set("Content-Type", "application/yaml");
-    response.body = api::JsonToYaml(json).value_or("");
-    return response;
-  }
-  response.Set("Content-Type", "application/json");
-  response.body = (choice.pretty ? IndentJson(json) : std::move(json)) + "\n";
+  const bool yaml = choice.format == Format::kYaml;
+  response.Set("Content-Type", fmt::format("application/{};g={};v={};as={}", yaml ? "yaml" : "json",
+                                           kGroup, choice.version, kind));
+  response.body = yaml ? api::JsonToYaml(json).value_or("") : Written(json, choice.pretty);
   return response;
 }
 
@@ -177,10 +182,14 @@ Response Refusal(const Request& request, int code, std::string_view reason,
   response.status = code;
   response.Set("Content-Type", "application/json");
   for (const AcceptClause& clause : ParseAccept(request.Header("accept"))) {
-    const bool plain = clause.Parameter("v").empty() && clause.Parameter("as").empty() &&
-                       clause.Parameter("g").empty();
-    if (plain && Matches(clause, "application", "json")) {
-      response.body = (IsPretty(request, &clause) ? IndentJson(json) : json) + "\n";
+    if (NamesObject(clause)) continue;
+    if (Matches(clause, "application", "json")) {
+      response.body = Written(json, IsPretty(request, &clause));
+      return response;
+    }
+    if (Matches(clause, "application", "yaml")) {
+      response.Set("Content-Type", "application/yaml");
+      response.body = api::JsonToYaml(json).value_or("");
       return response;
     }
   }
@@ -285,7 +294,7 @@ Response Statusz(const Request& request, const ZPages& pages, const StatuszFacts
   const auto choice = Choose(request, style, "Statusz");
   if (!choice) return NotAcceptable(request, style);
   if (choice->format != Format::kText) {
-    return Object(*choice, style, "statusz", StatuszJson(choice->version, pages, facts));
+    return Object(*choice, style, "Statusz", "statusz", StatuszJson(choice->version, pages, facts));
   }
   std::string text = Header(facts.component, "statusz");
   text += fmt::format(
@@ -303,7 +312,7 @@ Response Flagz(const Request& request, const ZPages& pages, std::string_view com
   const auto choice = Choose(request, style, "Flagz");
   if (!choice) return NotAcceptable(request, style);
   if (choice->format != Format::kText) {
-    return Object(*choice, style, "flagz", FlagzJson(choice->version, component, flags));
+    return Object(*choice, style, "Flagz", "flagz", FlagzJson(choice->version, component, flags));
   }
   std::string text = Header(component, style.flagz_title);
   if (style.versions.empty()) text += "\n";

@@ -70,11 +70,15 @@ TEST(Statusz, ObjectsByRelease) {
     bool warns;
   } kRows[] = {
       {"1.34 has none", Release::k1_34, kBeta, 406, "text/plain; charset=utf-8", false},
-      {"1.35 has v1alpha1", Release::k1_35, kAlpha, 200, "application/json", false},
+      {"1.35 has v1alpha1", Release::k1_35, kAlpha, 200,
+       "application/json;g=config.k8s.io;v=v1alpha1;as=Statusz", false},
       {"1.35 has no v1beta1", Release::k1_35, kBeta, 406, "application/json", false},
-      {"1.36 has v1beta1", Release::k1_36, kBeta, 200, "application/json", false},
-      {"1.36 deprecates v1alpha1", Release::k1_36, kAlpha, 200, "application/json", true},
-      {"1.37 as 1.36", Release::k1_37, kAlpha, 200, "application/json", true},
+      {"1.36 has v1beta1", Release::k1_36, kBeta, 200,
+       "application/json;g=config.k8s.io;v=v1beta1;as=Statusz", false},
+      {"1.36 deprecates v1alpha1", Release::k1_36, kAlpha, 200,
+       "application/json;g=config.k8s.io;v=v1alpha1;as=Statusz", true},
+      {"1.37 as 1.36", Release::k1_37, kAlpha, 200,
+       "application/json;g=config.k8s.io;v=v1alpha1;as=Statusz", true},
       {"the version must be named", Release::k1_37, "application/json", 406, "application/json",
        false},
       {"the second choice", Release::k1_37, "application/json, text/plain", 200,
@@ -106,8 +110,26 @@ TEST(Statusz, TheObject) {
               HasSubstr("  \"metadata\": {\n    \"name\": \"kube-scheduler\"\n  },\n"));
   const Response yaml =
       Statusz(Asking("application/yaml;v=v1beta1;g=config.k8s.io;as=Statusz"), pages, kFacts);
-  EXPECT_EQ(yaml.Get("Content-Type"), "application/yaml");
+  EXPECT_EQ(yaml.Get("Content-Type"), "application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz");
   EXPECT_THAT(yaml.body, HasSubstr("binaryVersion: 1.37.1\n"));
+}
+
+TEST(Statusz, RefusalsAreInTheFormatOfTheClient) {
+  const ZPages pages = PagesOf(Release::k1_37);
+  EXPECT_EQ(Statusz(Asking("application/json"), pages, kFacts).body,
+            R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":)"
+            R"("only the following media types are accepted: application/json, application/yaml, )"
+            R"(text/plain","reason":"NotAcceptable","code":406})"
+            "\n");
+  EXPECT_EQ(Statusz(Asking("application/yaml"), pages, kFacts).body,
+            "apiVersion: v1\ncode: 406\nkind: Status\nmessage: 'only the following media types are "
+            "accepted: application/json, application/yaml,\n  text/plain'\nmetadata: {}\nreason: "
+            "NotAcceptable\nstatus: Failure\n");
+  EXPECT_EQ(Statusz(Asking("text/html"), pages, kFacts).body,
+            "{\n  \"kind\": \"Status\",\n  \"apiVersion\": \"v1\",\n  \"metadata\": {},\n"
+            "  \"status\": \"Failure\",\n  \"message\": \"only the following media types are "
+            "accepted: application/json, application/yaml, text/plain\",\n"
+            "  \"reason\": \"NotAcceptable\",\n  \"code\": 406\n}");
 }
 
 TEST(Flagz, TextAndObject) {

@@ -8,10 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <sstream>
 #include <system_error>
-#include <utility>
 
 namespace berth::server {
 namespace {
@@ -140,19 +138,17 @@ void AddRegistryMetrics(Registry& registry) {
        "The count of registered metrics broken by stability level and deprecation version.",
        kBeta,
        {"stability_level", "deprecated_version"}});
-  for (const char* level : {"ALPHA", "BETA", "STABLE"}) registered.With({level, ""});
-  registry.OnCollect([=, &registry, &registered] {
-    disabled->Reset();
-    disabled->Add(static_cast<double>(registry.DisabledFamilies()));
-    std::map<std::pair<std::string_view, std::string>, size_t> families;
-    registry.ForEachStanding([&](const Family::Standing& standing) {
-      if (standing.stability == Stability::kNone) return;
-      ++families[{StabilityName(standing.stability), standing.deprecated_since}];
-    });
-    registered.Reset();
-    for (const auto& [level, count] : families) {
-      registered.With({level.first, level.second})->Add(static_cast<double>(count));
-    }
+  Counter* const levels[] = {registered.With({"ALPHA", ""}), registered.With({"BETA", ""}),
+                             registered.With({"STABLE", ""})};
+  registry.OnCollect([=, &registry] {
+    const auto set = [](Counter* counter, size_t to) {
+      counter->Reset();
+      counter->Add(static_cast<double>(to));
+    };
+    set(disabled, registry.DisabledFamilies());
+    set(levels[0], registry.Families(Stability::kAlpha));
+    set(levels[1], registry.Families(Stability::kBeta));
+    set(levels[2], registry.Families(Stability::kStable));
   });
 }
 

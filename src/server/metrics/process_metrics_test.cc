@@ -33,7 +33,6 @@ TEST(RegistryMetrics, FamiliesAreCountedByStability) {
   registry.AddCounter({"a", "A.", Stability::kAlpha});
   registry.AddCounter({"b", "B.", Stability::kAlpha});
   registry.AddCounter({"c", "C.", Stability::kStable});
-  registry.AddCounter({"d", "D.", Stability::kAlpha, {}, "1.37.0"});
   registry.AddCounter({"e", "E.", Stability::kStable}).Describe({.help = "E.", .shown = false});
   AddRegistryMetrics(registry);
   const std::string text = registry.WriteText();
@@ -41,9 +40,7 @@ TEST(RegistryMetrics, FamiliesAreCountedByStability) {
        {"\ndisabled_metrics_total 1\n", "\nhidden_metrics_total 0\n",
         "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"ALPHA\"} 2\n",
         "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"BETA\"} 3\n",
-        "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n",
-        "\nregistered_metrics_total{deprecated_version=\"1.37.0\",stability_level=\"ALPHA\"} "
-        "1\n"}) {
+        "\nregistered_metrics_total{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "api/go/go_text.h"
 
 namespace berth::server {
@@ -105,8 +103,7 @@ size_t Family::Resolve(const std::vector<std::string_view>& values, bool* is_new
 void Family::AppendText(std::string& out) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!shown_ || series_.empty()) return;
-  AppendHead(out, options_.name,
-             AnnotatedHelp(options_.stability, options_.help, options_.deprecated_since), Type());
+  AppendHead(out, options_.name, AnnotatedHelp(options_.stability, options_.help), Type());
   for (const auto& [values, at] : series_) AppendSeries(out, at, printed_[at]);
 }
 
@@ -114,14 +111,13 @@ void Family::Describe(const FamilyDescription& as) {
   const std::lock_guard<std::mutex> lock(mutex_);
   options_.help = as.help;
   options_.stability = as.stability;
-  options_.deprecated_since = as.deprecated_since;
   shown_ = as.shown;
 }
 
-std::optional<Family::Standing> Family::GetStanding() const {
+std::optional<Stability> Family::Standing() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!shown_) return std::nullopt;
-  return Standing{options_.stability, options_.deprecated_since};
+  return options_.stability;
 }
 
 void Family::ForgetSeries() {
@@ -233,11 +229,11 @@ std::string Registry::WriteText() {
   return out;
 }
 
-void Registry::ForEachStanding(const std::function<void(const Family::Standing&)>& fn) {
+size_t Registry::Families(Stability stability) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [name, family] : families_) {
-    if (const auto standing = family->GetStanding()) fn(*standing);
-  }
+  return static_cast<size_t>(
+      std::count_if(families_.begin(), families_.end(),
+                    [&](const auto& family) { return family.second->Standing() == stability; }));
 }
 
 size_t Registry::DisabledFamilies() {
@@ -295,17 +291,9 @@ void AppendHead(std::string& out, std::string_view name, std::string_view help,
   out += '\n';
 }
 
-std::string_view StabilityName(Stability stability) {
-  constexpr std::string_view kNames[] = {"", "ALPHA", "BETA", "STABLE"};
-  return kNames[static_cast<size_t>(stability)];
-}
-
-std::string AnnotatedHelp(Stability stability, std::string_view help,
-                          std::string_view deprecated_since) {
-  std::string text;
-  if (stability != Stability::kNone) text += fmt::format("[{}] ", StabilityName(stability));
-  if (!deprecated_since.empty()) text += fmt::format("(Deprecated since {}) ", deprecated_since);
-  return text.append(help);
+std::string AnnotatedHelp(Stability stability, std::string_view help) {
+  constexpr std::string_view kNames[] = {"", "[ALPHA] ", "[BETA] ", "[STABLE] "};
+  return std::string(kNames[static_cast<size_t>(stability)]).append(help);
 }
 
 }  // namespace berth::server

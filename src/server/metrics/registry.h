@@ -97,14 +97,12 @@ struct FamilyOptions {
   std::string help;
   Stability stability = Stability::kNone;  // named in the help text, as Kubernetes does
   std::vector<std::string> labels = {};    // as With takes their values
-  std::string deprecated_since = {};       // a version, named in the help text, too
 };
 
 // What of a family differs between releases of Kubernetes.
 struct FamilyDescription {
   std::string_view help;
   Stability stability = Stability::kNone;
-  std::string_view deprecated_since = {};
   bool shown = true;  // false: neither printed nor counted, as if it were not registered
 };
 
@@ -126,12 +124,8 @@ class Family {
   virtual void Reset() = 0;
   // From any thread. Series stay as they are.
   void Describe(const FamilyDescription& as);
-  // Where registered_metrics_total counts it; none while it is not shown.
-  struct Standing {
-    Stability stability;
-    std::string deprecated_since;
-  };
-  std::optional<Standing> GetStanding() const;
+  // Its stability; none while it is not shown.
+  std::optional<Stability> Standing() const;
 
  protected:
   friend class Registry;
@@ -217,9 +211,8 @@ class Registry {
   // Called at the start of every WriteText, on its thread, to update values.
   void OnCollect(std::function<void()> collect);
 
-  // Calls fn(standing) for every family that is registered.
-  void ForEachStanding(const std::function<void(const Family::Standing&)>& fn);
-  // The number of families that --disabled-metrics leaves out.
+  // The number of families of a stability; the number that --disabled-metrics leaves out.
+  size_t Families(Stability stability);
   size_t DisabledFamilies();
 
   // All families that have series, sorted by name, in the text format 0.0.4.
@@ -247,11 +240,8 @@ void AppendSample(std::string& out, std::string_view name, std::string_view suff
 void AppendLabel(std::string& out, std::string_view name, std::string_view value);
 void AppendHead(std::string& out, std::string_view name, std::string_view help,
                 std::string_view type);
-// "ALPHA"; empty for kNone.
-std::string_view StabilityName(Stability stability);
-// The help text as Kubernetes prints it: "[ALPHA] help", "[ALPHA] (Deprecated since 1.37.0) help".
-std::string AnnotatedHelp(Stability stability, std::string_view help,
-                          std::string_view deprecated_since = {});
+// The help text as Kubernetes prints it: "[ALPHA] help".
+std::string AnnotatedHelp(Stability stability, std::string_view help);
 
 inline constexpr std::string_view kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 

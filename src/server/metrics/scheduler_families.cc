@@ -36,7 +36,6 @@ struct Row {
   std::optional<Release> beta_since = {};
   std::optional<Release> new_help_since = {};
   std::string_view new_help = {};
-  std::optional<Release> deprecated_since = {};
   // Whether the gates show it. Null: always.
   bool (*when)(const Behaviour&) = nullptr;
 };
@@ -54,12 +53,6 @@ bool AsyncPreemption(const Behaviour& behaviour) { return behaviour.async_preemp
 bool AsyncApiCalls(const Behaviour& behaviour) { return behaviour.async_api_calls; }
 bool ExtendedResource(const Behaviour& behaviour) { return behaviour.dra.extended_resource; }
 bool BindingConditions(const Behaviour& behaviour) { return behaviour.dra.binding_conditions; }
-
-// The version that kube-scheduler of a release names as its first.
-std::string_view FirstVersion(Release release) {
-  constexpr std::string_view kVersions[] = {"1.34.0", "1.35.0", "1.36.0", "1.37.0"};
-  return kVersions[static_cast<size_t>(release)];
-}
 
 std::vector<Row> CycleRows() {
   return {
@@ -320,7 +313,7 @@ std::vector<Row> PreemptionRows() {
        .stability = kAlpha,
        .labels = {"result"},
        .buckets = {0.01, 2, 20},
-       .deprecated_since = Release::k1_37,
+       .until = Release::k1_36,  // then deprecated, and hidden as it is ALPHA
        .when = AsyncPreemption},
       {.metric = Metric::kPreemptionGoroutinesExecutionTotal,
        .type = Type::kCounter,
@@ -441,8 +434,6 @@ FamilyDescription DescriptionOf(const Row& row, const Behaviour& behaviour) {
   FamilyDescription description;
   description.help = since(row.new_help_since) ? row.new_help : row.help;
   description.stability = since(row.beta_since) ? kBeta : row.stability;
-  if (since(row.deprecated_since))
-    description.deprecated_since = FirstVersion(*row.deprecated_since);
   description.shown = behaviour.release >= row.since && behaviour.release <= row.until &&
                       (row.when == nullptr || row.when(behaviour));
   return description;

@@ -59,9 +59,6 @@ TEST_F(SchedulerFamiliesTest, WhichReleaseHasWhich) {
       {"# HELP scheduler_preemption_victims [STABLE] Number of selected preemption victims\n", 34,
        36},
       {"# HELP scheduler_preemption_goroutines_duration_seconds [ALPHA] Duration in", 34, 36},
-      {"# HELP scheduler_preemption_goroutines_duration_seconds [ALPHA] (Deprecated since 1.37.0) "
-       "Duration in seconds",
-       37, 37},
   };
   for (int minor = 34; minor <= 37; ++minor) {
     const std::string text = TextOf(minor);

@@ -74,12 +74,9 @@ void SchedulerMetrics::Follow(const config::Behaviour& behaviour) {
   observes_zero_victims_ = behaviour.observes_zero_victims;
   // Which queues are named at all depends on the release, so the series are made anew.
   GaugeFamily& pods = families_.Gauges(Metric::kPendingPods);
-  GaugeFamily& entities = families_.Gauges(Metric::kQueuedEntities);
   pods.RemoveSeries();
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
-    const std::string_view name = queue::NameOf(static_cast<queue::QueueName>(i));
-    pending_[i] = pods.With({name});
-    entities_[i] = entities.With({name, kPodEntity});
+    pending_[i] = pods.With({queue::NameOf(static_cast<queue::QueueName>(i))});
   }
   if (behaviour.release >= config::Release::k1_37) {
     pods.With({"incomplete"});

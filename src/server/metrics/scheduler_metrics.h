@@ -209,7 +209,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   bool observes_zero_victims_ = true;
 
   Gauge* pending_[queue::kQueueNames] = {};
-  Gauge* entities_[queue::kQueueNames] = {};
+  Gauge* entities_[queue::kQueueNames] = {};  // of queues that had pods
   Gauge* cache_assumed_;
   Gauge* cache_pods_;
   Gauge* cache_nodes_;

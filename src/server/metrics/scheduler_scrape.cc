@@ -20,11 +20,11 @@ constexpr std::string_view kAddition = "UnscheduledPodAdd";
 
 void SchedulerMetrics::Refresh(const scheduler::Engine& engine) {
   FlushSteps();
+  RefreshIncoming(engine);
   RefreshQueues(engine);
   RefreshUnschedulable(engine);
   RefreshInflight(engine.Queue());
   RefreshCalls(engine);
-  RefreshIncoming(engine);
   ForgetOld();
   cycles_ = plugin_cycles_ = 0;
   out_of_turn_ = false;
@@ -49,7 +49,7 @@ void SchedulerMetrics::RefreshQueues(const scheduler::Engine& engine) {
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
     const size_t pods = engine.PendingPods(static_cast<queue::QueueName>(i));
     pending_[i]->Set(static_cast<double>(pods));
-    entities_[i]->Set(static_cast<double>(pods));
+    if (entities_[i] != nullptr) entities_[i]->Set(static_cast<double>(pods));
     pending += pods;
   }
   const cluster::Cluster& cluster = engine.GetCluster();
@@ -105,8 +105,12 @@ void SchedulerMetrics::RefreshIncoming(const scheduler::Engine& engine) {
       const uint64_t pods =
           events[i].pods[q] - std::exchange(incoming_before_[i][q], events[i].pods[q]);
       if (pods == 0) continue;
-      // Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
       const auto to = static_cast<queue::QueueName>(q);
+      if (entities_[q] == nullptr) {
+        entities_[q] =
+            families_.Gauges(Metric::kQueuedEntities).With({queue::NameOf(to), kPodEntity});
+      }
+      // Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
       const auto counted = to == queue::QueueName::kGated ? queue::QueueName::kUnschedulable : to;
       const std::string_view name = queue::NameOf(counted);
       incoming_.Of({name, events[i].event}).OwnAdd(static_cast<double>(pods));

@@ -1,13 +1,13 @@
 #include "conformance/plugin_reports.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cluster/objects/object_store.h"
 #include "plugins/default_preemption/default_preemption.h"
-#include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/volume_binding/volume_binding.h"
 
 namespace berth::conformance {
@@ -15,7 +15,6 @@ namespace {
 
 using plugins::default_preemption::Candidate;
 using plugins::default_preemption::DefaultPreemption;
-using plugins::dynamic_resources::DynamicResources;
 using plugins::volume_binding::VolumeBinding;
 
 std::vector<std::string> Keys(const cluster::Cluster& cluster,
@@ -63,8 +62,40 @@ void AddReserveReport(const framework::Plugin& plugin, const framework::PluginSt
       std::sort(result->provisioned.begin(), result->provisioned.end());
     }
   }
-  if (dynamic_cast<const DynamicResources*>(&plugin) != nullptr) {
-    result->allocated_devices = DynamicResources::ReservedDevices(state);
+}
+
+DeviceUse DeviceUseOf(const cluster::ObjectStore& objects) {
+  DeviceUse use;
+  ByName<api::ResourceList> consumed;
+  const auto add = [&](const api::ResourceClaim& claim) {
+    if (!claim.status.allocation) return;
+    for (const auto& result : claim.status.allocation->devices.results) {
+      if (result.admin_access.value_or(false)) continue;
+      const std::string device = result.driver + "/" + result.pool + "/" + result.device;
+      use.devices.insert(device);
+      for (const auto& [name, amount] : result.consumed_capacity)
+        consumed[device][name].Add(amount);
+    }
+  };
+  objects.in_flight_claims.ForEach(add);
+  objects.resource_claims.ForEach([&](const api::ResourceClaim& claim) {
+    const auto& meta = claim.metadata;
+    if (objects.in_flight_claims.Find(meta.namespace_, meta.name) == nullptr) add(claim);
+  });
+  for (const auto& [device, amounts] : consumed) {
+    for (const auto& [name, amount] : amounts) use.capacity[device][name] = amount.String();
+  }
+  return use;
+}
+
+void AddDeviceReport(const DeviceUse& before, const DeviceUse& after, ReserveResult* result) {
+  std::ranges::set_difference(after.devices, before.devices,
+                              std::back_inserter(result->allocated_devices));
+  for (const auto& [device, amounts] : after.capacity) {
+    const auto it = before.capacity.find(device);
+    if (it == before.capacity.end() || it->second != amounts) {
+      result->consumed_capacity[device] = amounts;
+    }
   }
 }
 

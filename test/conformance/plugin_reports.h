@@ -2,6 +2,9 @@
 // preemption candidates.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "cluster/cluster.h"
 #include "conformance/results.h"
 #include "framework/runtime/cycle.h"
@@ -13,6 +16,16 @@ namespace berth::conformance {
 // Adds what `plugin` has just reserved.
 void AddReserveReport(const framework::Plugin& plugin, const framework::PluginState* state,
                       ReserveResult* result);
+
+// Devices that claims hold, and what is consumed of those they share; by "driver/pool/device".
+struct DeviceUse {
+  std::set<std::string> devices;
+  ByName<ByName<std::string>> capacity;
+};
+DeviceUse DeviceUseOf(const cluster::ObjectStore& objects);
+
+// Adds what a Reserve changed.
+void AddDeviceReport(const DeviceUse& before, const DeviceUse& after, ReserveResult* result);
 
 // What preemption would look at for the cycle's pod; empty when the profile has no
 // DefaultPreemption.

@@ -261,6 +261,7 @@ void Replay::Commit(PodId id, PodResult* result) {
   const NodeIndex node = cluster_.FindNode(result->selected);
   cluster::Pod& pod = cluster_.MutablePod(id);
   if (pod.start_time.IsZero()) pod.start_time = pod.creation_timestamp;
+  const DeviceUse before = DeviceUseOf(cluster_.Objects());
   if (const framework::Status status = attempt_.Reserve(node); !status.Ok()) {
     attempt_.Rollback();
     const StatusResult failed = ToResult(status);
@@ -274,8 +275,9 @@ void Replay::Commit(PodId id, PodResult* result) {
   for (const auto& [plugin, index] : cycle.profile().reserve) {
     AddReserveReport(*plugin, cycle.state(index), &reserve);
   }
+  AddDeviceReport(before, DeviceUseOf(cluster_.Objects()), &reserve);
   if (!reserve.static_bindings.empty() || !reserve.provisioned.empty() ||
-      !reserve.allocated_devices.empty()) {
+      !reserve.allocated_devices.empty() || !reserve.consumed_capacity.empty()) {
     result->reserve = std::move(reserve);
   }
 }
@@ -308,6 +310,7 @@ void Replay::Fail(framework::Cycle& cycle, PodId id, PodResult* result) {
     if (behaviour_.preemption_has_message && !outcome.nominated_node.empty()) {
       outcome.message =
           plugins::default_preemption::FoundMessage(outcome.nominated_node, outcome.victims.size());
+      outcome.reasons = {outcome.message};
       diagnosis.post_filter_message = outcome.message;
     }
   }

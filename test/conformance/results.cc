@@ -69,6 +69,7 @@ const TypeInfo& ReserveResult::Type() {
                                    .Field(4, "staticBindings", &ReserveResult::static_bindings)
                                    .Field(5, "provisioned", &ReserveResult::provisioned)
                                    .Field(6, "allocatedDevices", &ReserveResult::allocated_devices)
+                                   .Field(7, "consumedCapacity", &ReserveResult::consumed_capacity)
                                    .Build();
   return type;
 }

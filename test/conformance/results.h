@@ -73,7 +73,8 @@ struct ReserveResult {
   std::vector<std::string> reasons;
   ByName<std::string> static_bindings;
   std::vector<std::string> provisioned;
-  std::vector<std::string> allocated_devices;
+  std::vector<std::string> allocated_devices;          // newly
+  ByName<ByName<std::string>> consumed_capacity = {};  // in all, of shared devices that changed
 
   bool operator==(const ReserveResult&) const = default;
   static const api::TypeInfo& Type();

@@ -1,4 +1,4 @@
-// CounterBook: what partitioned devices consume of the counters of their slice.
+// CounterBook: what partitioned devices consume of the counters of their slice, or of their pool.
 //
 // Devices in use have consumed permanently; devices that a search takes consume until it releases
 // them. Not thread-safe. REQUIRES: the inventory does not change meanwhile.
@@ -19,9 +19,10 @@ class CounterBook {
 
   // Forgets what was drawn.
   void Clear();
-  // False when one of the slice's counters would not do, and nothing is drawn.
-  bool Draw(Slot slot);
-  void GiveBack(Slot slot);
+  // False when one of the counters would not do, and nothing is drawn. `pool`: the slices whose
+  // counters and devices count; null: the device's own.
+  bool Draw(Slot slot, const std::vector<SliceId>* pool);
+  void GiveBack(Slot slot, const std::vector<SliceId>* pool);
 
  private:
   struct Counter {
@@ -32,12 +33,12 @@ class CounterBook {
   };
   using Counters = std::vector<Counter>;
 
-  Counters& CountersOf(Slot slot);
-  Counters MakeCounters(SliceId id) const;
+  Counters& CountersOf(Slot slot, const std::vector<SliceId>* pool);
+  Counters MakeCounters(const std::vector<SliceId>& slices) const;
 
   const Inventory& inventory_;
-  boost::unordered_flat_map<SliceId, Counters> slices_;
-  std::vector<SliceId> drawn_;  // slices that were drawn from
+  boost::unordered_flat_map<SliceId, Counters> slices_;  // of a pool: under its first slice
+  std::vector<SliceId> drawn_;                           // keys that were drawn from
 };
 
 }  // namespace berth::plugins::dynamic_resources

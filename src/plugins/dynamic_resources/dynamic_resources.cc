@@ -66,7 +66,9 @@ DynamicResources::DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
 DynamicResources::~DynamicResources() = default;
 
 std::unique_ptr<PluginState> DynamicResources::NewState() const {
-  return std::make_unique<State>();
+  auto state = std::make_unique<State>();
+  state->features = &features_;
+  return state;
 }
 
 void DynamicResources::BeginCycle(const CycleContext&, PluginState* state) const {
@@ -87,7 +89,7 @@ Status DynamicResources::PreFilter(const CycleContext& context, PluginState* plu
   State& state = *static_cast<State*>(plugin_state);
   state.Clear();
   if (features_.extended_resource) {
-    state.extended = ExtendedResourcesOf(context.cluster, context.pod);
+    state.extended = ExtendedResourcesOf(features_, context.cluster, context.pod);
   }
   const bool extended = !state.extended.of_devices.empty();
   if (context.shape.source.spec.resource_claims.empty() && !extended) return Status::Skip();
@@ -141,11 +143,9 @@ Status DynamicResources::AddClaim(const CycleContext& context, const api::Resour
 void DynamicResources::AddExtendedClaim(const CycleContext& context, State* state) const {
   const api::ResourceClaim* old = FindExtendedClaim(context.cluster.Objects(), context.pod);
   state->old_extended_claim = old != nullptr;
-  if (old == nullptr) {
-    state->extended_claim = MakeExtendedClaim(context.cluster, context.pod, state->extended);
-  }
+  state->new_extended_claim = old == nullptr;
   ClaimInfo& info = state->claims.emplace_back();
-  info.claim = old != nullptr ? old : state->extended_claim.get();
+  info.claim = old;  // a new one is in the variants
   // With the old one no node is good enough, and nothing has to be allocated to know that.
   state->to_allocate = old == nullptr;
 }
@@ -190,17 +190,43 @@ void DynamicResources::Synchronize(const CycleContext& context, State* state) co
   inventory_.Sync(objects);
   pools_.Sync(context.cluster, inventory_);
   FollowDevices(context.cluster);
+  AddVariant(context, 0, state);
+  // In 1.34 the claim is the same everywhere.
+  if (!state->new_extended_claim || !features_.checks_whole_pools) return;
+  // With one resource and no other claim a node provides all or nothing.
+  if (state->claims.size() == 1 && state->extended.of_devices.size() == 1) return;
+  context.cluster.Nodes().ForEach([&](NodeIndex n) {
+    if (state->LeftToNode(context.cluster, n)) return;
+    const uint64_t provided = state->ProvidedBy(context.cluster, n);
+    const bool known =
+        std::ranges::find(state->variants, provided, &Variant::provided) != state->variants.end();
+    if (!known) AddVariant(context, provided, state);
+  });
+}
+
+void DynamicResources::AddVariant(const CycleContext& context, uint64_t provided,
+                                  State* state) const {
+  Variant& variant = state->variants.emplace_back();
+  variant.provided = provided;
   std::vector<const api::ResourceClaim*> claims;
   for (const ClaimInfo& info : state->claims) {
-    if (!info.claim->status.allocation) claims.push_back(info.claim);
+    if (info.claim != nullptr && !info.claim->status.allocation) claims.push_back(info.claim);
   }
-  state->plan = MakePlan(claims, objects, selectors_, features_);
-  for (ClaimPlan& claim : state->plan.claims) {
+  std::vector<cluster::ResourceId> resources;
+  for (size_t i = 0; i < state->extended.of_devices.size(); ++i) {
+    if ((provided >> i & 1) == 0) resources.push_back(state->extended.of_devices[i]);
+  }
+  if (state->new_extended_claim && !resources.empty()) {
+    variant.extended_claim = MakeExtendedClaim(features_, context.cluster, context.pod, resources);
+    claims.push_back(variant.extended_claim.get());
+  }
+  variant.plan = MakePlan(claims, context.cluster.Objects(), selectors_, features_);
+  for (ClaimPlan& claim : variant.plan.claims) {
     for (PlannedRequest& request : claim.requests) {
       if (request.chain) request.chain->Sync(inventory_);
     }
   }
-  state->verdicts = FindVerdicts(context, state->plan.signature);
+  variant.verdicts = FindVerdicts(context, variant.plan.signature);
 }
 
 // A device of one node concerns that node; a shared one may concern any.
@@ -260,16 +286,14 @@ void DynamicResources::Filter(const CycleContext& context, const PluginState* pl
                               framework::FilterBatch& batch) const {
   const State& state = *static_cast<const State*>(plugin_state);
   if (state.claims.empty()) return;
-  std::optional<Search> search;
+  std::vector<std::optional<Search>> searches(state.variants.size());
   PoolList pools;
   for (size_t w = batch.FirstWord(); w < batch.EndWord(); ++w) {
-    if (batch.Word(w) != 0) FilterWord(context, state, w, &search, &pools, batch);
+    if (batch.Word(w) != 0) FilterWord(context, state, w, &searches, &pools, batch);
   }
 }
 
-Search::Outcome DynamicResources::Decide(const State& state, NodeIndex node, Search* search,
-                                         PoolList* pools) const {
-  (void)state;
+Search::Outcome DynamicResources::Decide(NodeIndex node, Search* search, PoolList* pools) const {
   pools->clear();
   pools_.Append(node, pools);
   Search::Outcome outcome = Search::Outcome::kImpossible;
@@ -277,49 +301,61 @@ Search::Outcome DynamicResources::Decide(const State& state, NodeIndex node, Sea
   return search->Run(*pools);
 }
 
+// Filters those of `nodes`, bits of the word, that the variant is for.
+void DynamicResources::FilterVariant(const CycleContext& context, const State& state,
+                                     size_t variant, size_t word, uint64_t nodes,
+                                     std::optional<Search>* search, PoolList* pools,
+                                     framework::FilterBatch& batch) const {
+  const auto fail = [&](NodeIndex n, const std::string& error) {
+    state.notes[word].errors.emplace_back(n, error);
+    batch.Reject(n, Code::kError, kFirstError + n);
+  };
+  if (state.variants.size() > 1) {
+    cluster::NodeSet::ForEachBit(nodes, word, [&](NodeIndex n) {
+      if (state.VariantOf(context.cluster, n) == variant) return;
+      nodes &= ~(uint64_t{1} << (n % cluster::NodeSet::kWordBits));
+    });
+  }
+  const Variant& kind = state.variants[variant];
+  uint64_t& possible = kind.verdicts->possible.MutableWords()[word];
+  uint64_t& impossible = kind.verdicts->impossible.MutableWords()[word];
+  cluster::NodeSet::ForEachBit(nodes & ~(possible | impossible), word, [&](NodeIndex n) {
+    const uint64_t bit = uint64_t{1} << (n % cluster::NodeSet::kWordBits);
+    if (!pools_.Error().empty()) return fail(n, pools_.Error());
+    if (!*search) search->emplace(inventory_, kind.plan, max_steps_);
+    switch (Decide(n, &**search, pools)) {
+      case Search::Outcome::kAllocated:
+        possible |= bit;
+        break;
+      case Search::Outcome::kImpossible:
+        impossible |= bit;
+        break;
+      case Search::Outcome::kOutOfSteps:
+        if (features_.timeout_is_error) {
+          fail(n, "node " + context.cluster.NodeName(n) + ": timed out trying to allocate devices");
+        } else {
+          batch.Reject(n, Code::kUnschedulableAndUnresolvable, kOutOfTime);
+        }
+        break;
+      case Search::Outcome::kInvalidPools:
+        batch.Reject(n, Code::kUnschedulableAndUnresolvable, kInvalidPools);
+        break;
+      case Search::Outcome::kError:
+        fail(n, (*search)->error());
+        break;
+    }
+  });
+  batch.RejectWord(word, impossible & nodes, Code::kUnschedulableAndUnresolvable, kCannotAllocate);
+}
+
 void DynamicResources::FilterWord(const CycleContext& context, const State& state, size_t word,
-                                  std::optional<Search>* search, PoolList* pools,
+                                  std::vector<std::optional<Search>>* searches, PoolList* pools,
                                   framework::FilterBatch& batch) const {
   if (!state.extended.of_devices.empty()) FilterExtended(context, state, word, batch);
   WordNotes& notes = state.notes[word];
-  const auto fail = [&](NodeIndex n, const std::string& error) {
-    notes.errors.emplace_back(n, error);
-    batch.Reject(n, Code::kError, kFirstError + n);
-  };
-  if (state.to_allocate) {
-    uint64_t& possible = state.verdicts->possible.MutableWords()[word];
-    uint64_t& impossible = state.verdicts->impossible.MutableWords()[word];
-    const uint64_t left_to_node = LeftToNode(context, state, word, batch);
-    cluster::NodeSet::ForEachBit(
-        batch.Word(word) & ~(possible | impossible | left_to_node), word, [&](NodeIndex n) {
-          const uint64_t bit = uint64_t{1} << (n % cluster::NodeSet::kWordBits);
-          if (!pools_.Error().empty()) return fail(n, pools_.Error());
-          if (!*search) search->emplace(inventory_, state.plan, max_steps_);
-          switch (Decide(state, n, &**search, pools)) {
-            case Search::Outcome::kAllocated:
-              possible |= bit;
-              break;
-            case Search::Outcome::kImpossible:
-              impossible |= bit;
-              break;
-            case Search::Outcome::kOutOfSteps:
-              if (features_.timeout_is_error) {
-                fail(n, "node " + context.cluster.NodeName(n) +
-                            ": timed out trying to allocate devices");
-              } else {
-                batch.Reject(n, Code::kUnschedulableAndUnresolvable, kOutOfTime);
-              }
-              break;
-            case Search::Outcome::kInvalidPools:
-              batch.Reject(n, Code::kUnschedulableAndUnresolvable, kInvalidPools);
-              break;
-            case Search::Outcome::kError:
-              fail(n, (*search)->error());
-              break;
-          }
-        });
-    batch.RejectWord(word, impossible & ~left_to_node, Code::kUnschedulableAndUnresolvable,
-                     kCannotAllocate);
+  for (size_t i = 0; i < state.variants.size(); ++i) {
+    const uint64_t nodes = batch.Word(word) & ~LeftToNode(context, state, word, batch);
+    FilterVariant(context, state, i, word, nodes, &(*searches)[i], pools, batch);
   }
   if (!state.restricted) return;
   cluster::NodeSet::ForEachBit(batch.Word(word), word, [&](NodeIndex n) {
@@ -353,7 +389,7 @@ void DynamicResources::FilterExtended(const CycleContext& context, const State& 
 uint64_t DynamicResources::LeftToNode(const CycleContext& context, const State& state, size_t word,
                                       const framework::FilterBatch& batch) const {
   uint64_t left = 0;
-  if (!state.extended_claim) return left;
+  if (!state.new_extended_claim) return left;
   cluster::NodeSet::ForEachBit(batch.Word(word), word, [&](NodeIndex n) {
     if (state.LeftToNode(context.cluster, n)) {
       left |= uint64_t{1} << (n % cluster::NodeSet::kWordBits);
@@ -368,7 +404,7 @@ bool DynamicResources::AppendClaims(const CycleContext&, PluginState* plugin_sta
   if (!state.extended.of_devices.empty()) return false;
   if (!state.to_allocate) return !state.restricted;
   if (state.restricted || !pools_.Error().empty()) return false;
-  out->push_back(static_cast<int64_t>(state.verdicts->serial));
+  out->push_back(static_cast<int64_t>(state.variants.front().verdicts->serial));
   return true;
 }
 

@@ -107,6 +107,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
 
  private:
   struct State;
+  struct Variant;
   struct Verdicts;
 
   framework::Status CheckClaim(const cluster::ObjectStore& objects,
@@ -115,19 +116,22 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                              State* state) const;
   void AddExtendedClaim(const framework::CycleContext&, State* state) const;
   void Synchronize(const framework::CycleContext&, State* state) const;
+  void AddVariant(const framework::CycleContext&, uint64_t provided, State* state) const;
   void FollowDevices(const cluster::Cluster& cluster) const;
   std::shared_ptr<Verdicts> FindVerdicts(const framework::CycleContext&,
                                          const std::string& signature) const;
-  Search::Outcome Decide(const State& state, cluster::NodeIndex node, Search* search,
-                         PoolList* pools) const;
+  Search::Outcome Decide(cluster::NodeIndex node, Search* search, PoolList* pools) const;
   void FilterExtended(const framework::CycleContext&, const State& state, size_t word,
                       framework::FilterBatch& batch) const;
   // Nodes of the word on which no device is needed.
   uint64_t LeftToNode(const framework::CycleContext&, const State& state, size_t word,
                       const framework::FilterBatch& batch) const;
   void FilterWord(const framework::CycleContext&, const State& state, size_t word,
-                  std::optional<Search>* search, PoolList* pools,
+                  std::vector<std::optional<Search>>* searches, PoolList* pools,
                   framework::FilterBatch& batch) const;
+  void FilterVariant(const framework::CycleContext&, const State& state, size_t variant,
+                     size_t word, uint64_t nodes, std::optional<Search>* search, PoolList* pools,
+                     framework::FilterBatch& batch) const;
 
   framework::Status Refusal(std::string_view why) const;
   int64_t AllocatedAlternatives(const State& state) const;

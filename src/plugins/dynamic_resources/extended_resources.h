@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "cluster/objects/object_store.h"
 #include "cluster/pods/pod.h"
+#include "config/behaviour.h"
 
 namespace berth::plugins::dynamic_resources {
 
@@ -27,19 +28,22 @@ struct ExtendedResources {
 };
 
 // Both lists are empty if devices stand for none of them.
-ExtendedResources ExtendedResourcesOf(const cluster::Cluster& cluster, const cluster::Pod& pod);
+ExtendedResources ExtendedResourcesOf(const config::DraFeatures& features,
+                                      const cluster::Cluster& cluster, const cluster::Pod& pod);
 
 // What an earlier attempt left; null: nothing.
 const api::ResourceClaim* FindExtendedClaim(const cluster::ObjectStore& objects,
                                             const cluster::Pod& pod);
 
-// As it is allocated on every node: with a request for each container and resource, also for those
-// resources the node has itself.
-std::shared_ptr<const api::ResourceClaim> MakeExtendedClaim(const cluster::Cluster& cluster,
-                                                            const cluster::Pod& pod,
-                                                            const ExtendedResources& resources);
+// The claim for these resources, with a request for each container and resource. From 1.35 on init
+// containers that end use devices of containers that run later, and share one request for what they
+// need beyond.
+std::shared_ptr<const api::ResourceClaim> MakeExtendedClaim(
+    const config::DraFeatures& features, const cluster::Cluster& cluster, const cluster::Pod& pod,
+    const std::vector<cluster::ResourceId>& resources);
 
-std::vector<api::ContainerExtendedResourceRequest> RequestMappings(const api::ResourceClaim& claim,
-                                                                   const api::PodSpec& spec);
+// Which container uses which request of the claim.
+std::vector<api::ContainerExtendedResourceRequest> RequestMappings(
+    const config::DraFeatures& features, const api::ResourceClaim& claim, const api::PodSpec& spec);
 
 }  // namespace berth::plugins::dynamic_resources

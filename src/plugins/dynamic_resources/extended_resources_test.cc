@@ -23,7 +23,7 @@ using Code = WriteResult::Code;
 
 class Extended : public testing::Test {
  protected:
-  explicit Extended(bool enabled = true) {
+  explicit Extended(bool enabled = true, int minor = 34) {
     config::ResolvedProfile resolved;
     using config::ExtensionPoint;
     for (const ExtensionPoint point :
@@ -32,7 +32,7 @@ class Extended : public testing::Test {
       resolved.points[config::Index(point)].push_back({std::string(kName), 0});
     }
     resolved.plugin_config.push_back({std::string(kName), {}, config::DynamicResourcesArgs()});
-    config::Behaviour behaviour;
+    config::Behaviour behaviour{config::FeatureGates(minor)};
     behaviour.dra.extended_resource = enabled;
     static constexpr framework::RegistryRow kRow{kName, &Make};
     profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster, 0, behaviour}).value();
@@ -188,6 +188,71 @@ TEST_F(Extended, TheClaimIsMadeAllocatedAndShown) {
   ASSERT_EQ(undone.size(), 1u);
   EXPECT_EQ(undone[0].verb, framework::ApiWrite::Verb::kDelete);
   EXPECT_EQ(std::get<api::ResourceClaim>(undone[0].object).metadata.name, sent.metadata.name);
+}
+
+class ExtendedSince135 : public Extended {
+ protected:
+  ExtendedSince135() : Extended(true, 35) {}
+
+  // The requests of the claim for the pod on the node.
+  std::vector<std::string> Requests(const std::string& node) {
+    Bind(node);
+    EXPECT_EQ(Next(), "create ");
+    std::vector<std::string> requests;
+    for (const auto& request : sent.spec.devices.requests) {
+      requests.push_back(request.name + " " + std::to_string(request.exactly->count) + " " +
+                         request.exactly->device_class_name);
+    }
+    return requests;
+  }
+};
+
+TEST_F(ExtendedSince135, ANodeWithNoneOfItGetsDevices) {
+  Node("devices");
+  Node("empty", R"("x.com/gpu": "0")");
+  Node("has", R"("x.com/gpu": "1")");
+  cluster.Slice("s", "d", "p", R"("nodeName": "devices")", TestCluster::Plain(1));
+  EXPECT_EQ(Filter(Pod("one", R"("x.com/gpu": "1")")),
+            "devices: possible, empty: cannot allocate all claims, has: possible");
+  EXPECT_EQ(
+      Filter(Pod("by-class", R"("deviceclass.resource.kubernetes.io/gpus": "1")")),
+      "devices: possible, empty: cannot allocate all claims, has: cannot allocate all claims");
+}
+
+TEST_F(ExtendedSince135, WhatTheNodeProvidesIsNotInTheClaim) {
+  Node("a", R"("x.com/gpu": "4")");
+  cluster.Slice("s", "d", "p", R"("nodeName": "a")", TestCluster::Plain(1));
+  ASSERT_EQ(
+      Filter(Pod("both", R"("x.com/gpu": "3", "deviceclass.resource.kubernetes.io/gpus": "1")")),
+      "a: possible");
+  EXPECT_THAT(Requests("a"), ElementsAre("container-1-request-0 1 gpus"));
+}
+
+TEST_F(ExtendedSince135, AnInitContainerUsesTheDevicesOfLaterOnes) {
+  Node("a");
+  cluster.Slice("s", "d", "p", R"("nodeName": "a")", TestCluster::Plain(4));
+  ASSERT_EQ(Filter(Pod("p", {R"("x.com/gpu": "3")", R"("x.com/gpu": "1")", R"("x.com/gpu": "1")"})),
+            "a: possible");
+  EXPECT_THAT(Requests("a"),
+              ElementsAre("container-0-request-0 1 gpus", "container-1-request-0 1 gpus",
+                          "container-2-request-0 1 gpus"));
+  EXPECT_FALSE(sent.metadata.owner_references[0].block_owner_deletion.has_value());
+  Next({Taken("5")});
+  Next({Taken("6")});
+  EXPECT_EQ(Next({Taken("7")}),
+            "pod uses p-extended-resources-x c1/x.com/gpu=container-1-request-0 "
+            "c2/x.com/gpu=container-2-request-0 c0/x.com/gpu=container-1-request-0 "
+            "c0/x.com/gpu=container-2-request-0 c0/x.com/gpu=container-0-request-0");
+}
+
+TEST_F(ExtendedSince135, TheNewestClassStandsForTheResource) {
+  Node("a");
+  cluster.Objects().device_classes.Set(Parse<api::DeviceClass>(
+      R"({"metadata": {"name": "newer", "creationTimestamp": "2026-01-01T00:00:00Z"},
+          "spec": {"extendedResourceName": "x.com/gpu"}})"));
+  cluster.Slice("s", "d", "p", R"("nodeName": "a")", TestCluster::Plain(1));
+  ASSERT_EQ(Filter(Pod("p", R"("x.com/gpu": "1")")), "a: possible");
+  EXPECT_THAT(Requests("a"), ElementsAre("container-1-request-0 1 newer"));
 }
 
 TEST_F(Extended, TwoPodsInFlight) {

@@ -221,5 +221,21 @@ TEST_F(FeaturesTest, RequestsThatNeedAGateThatIsOffAreRefused) {
             "feature is disabled");
 }
 
+TEST_F(FeaturesTest, Since136TheCapacityOfTheDeviceItselfCounts) {
+  cluster.Slice("s", "d", "p", R"("nodeName": "a")",
+                R"([{"name": "small", "allowMultipleAllocations": true,
+                     "capacity": {"memory": {"value": "4Gi"}}},
+                    {"name": "large", "allowMultipleAllocations": true,
+                     "capacity": {"memory": {"value": "16Gi"}}}])");
+  const std::string eight = R"(, "capacity": {"requests": {"memory": "8Gi"}})";
+  cluster.Claim("one", Request("gpu", 1, eight));
+  cluster.Claim("two", Request("gpu", 2, eight));
+  Use({.consumable_capacity = true});
+  EXPECT_EQ(Nodes("one"), "") << "before, the first device of the slice is looked at";
+  Use({.consumable_capacity = true, .sorted_pools = true});
+  EXPECT_EQ(Nodes("one"), "a");
+  EXPECT_EQ(Nodes("two"), "") << "a request does not get a device twice";
+}
+
 }  // namespace
 }  // namespace berth::plugins::dynamic_resources

@@ -75,7 +75,7 @@ std::optional<int64_t> DynamicResources::UniformScore(const CycleContext&,
                                                       const framework::NodeSet&) const {
   const State& state = *static_cast<const State*>(plugin_state);
   if (state.claims.empty() || !state.to_allocate) return 0;
-  for (const ClaimPlan& claim : state.plan.claims) {
+  for (const ClaimPlan& claim : state.variants.front().plan.claims) {
     for (const RequestGroup& group : claim.groups) {
       if (group.prioritized) return std::nullopt;
     }
@@ -86,18 +86,19 @@ std::optional<int64_t> DynamicResources::UniformScore(const CycleContext&,
 void DynamicResources::Score(const CycleContext& context, const PluginState* plugin_state,
                              framework::ScoreBatch& batch) const {
   const State& state = *static_cast<const State*>(plugin_state);
-  Search search(inventory_, state.plan, max_steps_);
   PoolList pools;
   int64_t* scores = batch.Scores();
   batch.ForEach([&](NodeIndex n) {
     scores[n] = 0;
     if (state.LeftToNode(context.cluster, n)) return;
+    const Plan& plan = state.variants[state.VariantOf(context.cluster, n)].plan;
+    Search search(inventory_, plan, max_steps_);
     pools.clear();
     pools_.Append(n, &pools);
     if (search.Run(pools) != Search::Outcome::kAllocated) return;
     scores[n] = AllocatedAlternatives(state);
-    for (size_t c = 0; c < state.plan.claims.size(); ++c) {
-      const ClaimPlan& claim = state.plan.claims[c];
+    for (size_t c = 0; c < plan.claims.size(); ++c) {
+      const ClaimPlan& claim = plan.claims[c];
       for (size_t g = 0; g < claim.groups.size(); ++g) {
         if (!claim.groups[g].prioritized) continue;
         scores[n] += kMaxAlternatives - static_cast<int64_t>(search.Alternative(c, g));
@@ -110,7 +111,7 @@ void DynamicResources::Score(const CycleContext& context, const PluginState* plu
 int64_t DynamicResources::AllocatedAlternatives(const State& state) const {
   int64_t score = 0;
   for (const ClaimInfo& info : state.claims) {
-    if (!info.claim->status.allocation) continue;
+    if (info.claim == nullptr || !info.claim->status.allocation) continue;
     const auto& results = info.claim->status.allocation->devices.results;
     for (const api::DeviceRequest& request : info.claim->spec.devices.requests) {
       for (size_t i = 0; i < request.first_available.size(); ++i) {
@@ -138,17 +139,18 @@ Status DynamicResources::Reserve(const CycleContext& context, PluginState* plugi
   if (!state.to_allocate || state.claims.empty()) return {};
   if (state.LeftToNode(context.cluster, node)) return {};
   // The same search as in Filter, on the same tables, finds the same devices.
-  Search search(inventory_, state.plan, max_steps_);
+  const Plan& plan = state.variants[state.VariantOf(context.cluster, node)].plan;
+  Search search(inventory_, plan, max_steps_);
   PoolList pools;
   pools_.Append(node, &pools);
   if (!pools_.Error().empty() || search.Run(pools) != Search::Outcome::kAllocated) {
     return Status::Error("claim allocation not found for node");
   }
   const std::string& node_name = context.cluster.NodeName(node);
-  for (size_t i = 0; i < state.plan.claims.size(); ++i) {
-    auto allocation = MakeAllocation(inventory_, state.plan, search, i, node_name);
+  for (size_t i = 0; i < plan.claims.size(); ++i) {
+    auto allocation = MakeAllocation(inventory_, plan, search, i, node_name);
     if (!allocation) return Status::Error(allocation.error().Message());
-    auto claim = std::make_shared<api::ResourceClaim>(*state.plan.claims[i].claim);
+    auto claim = std::make_shared<api::ResourceClaim>(*plan.claims[i].claim);
     auto& finalizers = claim->metadata.finalizers;
     if (std::find(finalizers.begin(), finalizers.end(), kFinalizer) == finalizers.end()) {
       finalizers.emplace_back(kFinalizer);
@@ -176,17 +178,20 @@ std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(
   std::vector<ClaimToBind> claims;
   auto reserved = state.reserved.begin();
   for (const ClaimInfo& info : state.claims) {
-    const bool extended = info.claim == state.extended_claim.get();
+    const bool extended = state.new_extended_claim && info.claim == nullptr;
     if (extended && reserved == state.reserved.end()) break;  // left to the node
-    ClaimToBind& claim = claims.emplace_back(ClaimToBind{*info.claim, {}});
+    const api::ResourceClaim& own =
+        extended ? *state.variants[state.VariantOf(context.cluster, node)].extended_claim
+                 : *info.claim;
+    ClaimToBind& claim = claims.emplace_back(ClaimToBind{own, {}});
     // Those without an allocation were reserved, in the same order.
-    if (!info.claim->status.allocation && reserved != state.reserved.end()) {
+    if (!own.status.allocation && reserved != state.reserved.end()) {
       claim.in_flight_name = (*reserved)->metadata.name;
       claim.allocation = (*reserved++)->status.allocation;
     }
     if (!extended) continue;
     claim.create = true;
-    claim.mappings = RequestMappings(*info.claim, context.shape.source.spec);
+    claim.mappings = RequestMappings(features_, own, context.shape.source.spec);
   }
   PodToBind pod{context.pod.uid, context.pod.name, {}};
   if (features_.binding_conditions) pod.node_to_wait_for = context.cluster.NodeName(node);

@@ -82,7 +82,8 @@ std::string Search::SelectorText(const ClaimPlan& claim, const PlannedRequest& r
                                  const SelectorError& error) const {
   const std::string owner =
       error.in_class ? "class " + request.device_class->metadata.name : "claim " + claim.key;
-  return owner + ": selector #" + std::to_string(error.index) + ": " + error.message;
+  const std::string device = error.device.empty() ? "" : " on device " + error.device;
+  return owner + ": selector #" + std::to_string(error.index) + device + ": " + error.message;
 }
 
 bool Search::Count(const PoolList& pools, Outcome* outcome) const {
@@ -181,6 +182,12 @@ bool Search::PrepareClaim(size_t index, const PoolList& pools) {
       const int64_t devices = state.requests[i].devices;
       least = group.prioritized ? std::min(least, devices) : devices;
     }
+    if (plan_.features.capacity_errors_fail && least > kMaxDevicesPerClaim - minimum) {
+      return Stop("claim " + claim.key + ", request " + claim.requests[group.first].BaseName() +
+                  ": adding " + std::to_string(least) + " devices exceeds the claim limit of " +
+                  std::to_string(kMaxDevicesPerClaim) + ", with " + std::to_string(minimum) +
+                  " already accounted for");
+    }
     minimum = WrapAdd(minimum, least);
   }
   if (minimum > kMaxDevicesPerClaim) {
@@ -233,7 +240,13 @@ bool Search::CollectAll(const ClaimPlan& claim, const PlannedRequest& request,
           if ((chain.Failing()[w] >> (slot % kWordBits) & 1) != 0) {
             return Stop(SelectorText(claim, request, chain.ErrorAt(slot)));
           }
-          if (HasCapacity(request, slot)) slots->push_back(slot);
+          // From 1.37 on what is left counts later: a device that is used up keeps the request
+          // from having all.
+          const bool fits =
+              plan_.features.capacity_errors_fail
+                  ? HasCapacityFor(inventory_.DeviceAt(slot), request.capacity, nullptr, nullptr)
+                  : HasCapacity(request, slot);
+          if (!plan_.features.consumable_capacity || fits) slots->push_back(slot);
         }
       }
     }
@@ -287,9 +300,11 @@ Search::Step Search::TakeAll(const Position& at, bool inside_alternative, int de
   const Slot slot = StateAt(at).all[static_cast<size_t>(at.device)];
   bool failed = false;
   if (!Take(at, slot, true, &failed)) return failed ? Step::kStop : Step::kDeadEnd;
-  // As in kube-scheduler, the alternative is forgotten after the first device: the rest is taken
-  // for the first one.
-  const Step step = Allocate({at.claim, at.group, 0, at.device + 1}, inside_alternative, depth + 1);
+  // As in kube-scheduler before 1.36, the alternative is forgotten after the first device: the
+  // rest is taken for the first one.
+  const size_t alternative = plan_.features.sorted_pools ? at.alternative : 0;
+  const Step step =
+      Allocate({at.claim, at.group, alternative, at.device + 1}, inside_alternative, depth + 1);
   if (step != Step::kDone) Release(at, slot);
   return step;
 }
@@ -297,22 +312,27 @@ Search::Step Search::TakeAll(const Position& at, bool inside_alternative, int de
 Search::Step Search::TakeOne(const Position& at, bool inside_alternative, int depth) {
   const PlannedRequest& request = RequestAt(at);
   const SelectorChain& chain = *request.chain;
-  for (const Pool* pool : *pools_) {
+  for (size_t p = at.start.pool; p < pools_->size(); ++p) {
+    const Pool* pool = (*pools_)[p];
     if (plan_.features.checks_whole_pools) {
       if (pool->incomplete || !pool->invalid_reason.empty()) continue;
     } else if (!pool->invalid_reason.empty()) {
       Stop("pool " + pool->name + " is invalid: " + pool->invalid_reason);
       return Step::kStop;
     }
-    for (size_t i = 0; i < pool->slices.size(); ++i) {
+    for (size_t i = p == at.start.pool ? at.start.slice : 0; i < pool->slices.size(); ++i) {
       const SliceRecord& slice = inventory_.Slices()[pool->slices[i]];
+      const uint32_t first =
+          p == at.start.pool && i == at.start.slice ? at.start.device : uint32_t{0};
       for (uint32_t w = slice.first_word; w < slice.first_word + slice.words; ++w) {
         uint64_t bits =
             (chain.Matching()[w] & pool->Reachable(i, w - slice.first_word)) | chain.Failing()[w];
         if (!request.admin_access) bits &= ~inventory_.InUse()[w];
         for (; bits != 0; bits &= bits - 1) {
           const auto slot = w * kWordBits + static_cast<Slot>(std::countr_zero(bits));
-          const Step step = TryDevice(at, slot, inside_alternative, depth);
+          const uint32_t device = slot - slice.first_word * kWordBits;
+          if (device < first) continue;
+          const Step step = TryDevice(at, slot, {p, i, device + 1}, inside_alternative, depth);
           if (step != Step::kDeadEnd) return step;
         }
       }
@@ -321,7 +341,8 @@ Search::Step Search::TakeOne(const Position& at, bool inside_alternative, int de
   return Step::kDeadEnd;
 }
 
-Search::Step Search::TryDevice(const Position& at, Slot slot, bool inside_alternative, int depth) {
+Search::Step Search::TryDevice(const Position& at, Slot slot, const Place& next_place,
+                               bool inside_alternative, int depth) {
   const PlannedRequest& request = RequestAt(at);
   if (max_steps_ > 0 && ++steps_ > max_steps_) {
     outcome_ = Outcome::kOutOfSteps;
@@ -337,6 +358,7 @@ Search::Step Search::TryDevice(const Position& at, Slot slot, bool inside_altern
   if (!Take(at, slot, false, &failed)) return Step::kDeadEnd;
   Position next = at;
   ++next.device;
+  if (plan_.features.sorted_pools) next.start = next_place;
   const Step step = Allocate(next, inside_alternative, depth + 1);
   if (step != Step::kDone) Release(at, slot);
   return step;
@@ -361,14 +383,19 @@ bool Search::Take(const Position& at, Slot slot, bool must, bool* failed) {
   } else if ((inventory_.InUse()[word] & bit) != 0 || Taken(slot)) {
     return false;
   }
-  // As in kube-scheduler, what is drawn here is not given back when the device is refused below.
-  if ((inventory_.Counters()[word] & bit) != 0) {
-    if (!plan_.features.partitionable || !counters_.Draw(slot)) return false;
-  }
+  // Before 1.36, as in kube-scheduler, what was noted of a device that is refused below stays
+  // noted.
+  const bool rolls_back = plan_.features.sorted_pools;
+  bool drew = false;
+  if ((inventory_.Counters()[word] & bit) != 0 && !DrawCounters(slot, &drew)) return false;
+  const auto refuse = [&] {
+    if (rolls_back && drew) GiveCountersBack(slot);
+    return false;
+  };
   if (plan_.features.taints && (inventory_.Tainted()[word] & bit) != 0 &&
       !ToleratesAll(*request.tolerations, inventory_.DeviceAt(slot).taints,
                     plan_.features.only_known_taint_effects)) {
-    return false;
+    return refuse();
   }
 
   const ClaimPlan& claim = plan_.claims[at.claim];
@@ -378,14 +405,23 @@ bool Search::Take(const Position& at, Slot slot, bool must, bool* failed) {
       *failed = true;
       Stop("claim " + claim.key + ", request " + request.name + ": cannot add device " +
            inventory_.DeviceId(slot) + " because a claim constraint would not be satisfied");
-      return false;
+      return refuse();
     }
     for (size_t e = 0; e < i; ++e) RemoveFromConstraint(at.claim, e, request);
-    return false;
+    return refuse();
   }
   if (!MayShare(slot)) taken_.emplace_back(slot, at.claim);
-  if (plan_.features.consumable_capacity && !SharesCapacity(at, slot)) return false;
-  claims_[at.claim].found.push_back({claim.groups[at.group].first + at.alternative, slot});
+  bool first_share = false;
+  if (plan_.features.consumable_capacity && !SharesCapacity(at, slot, &first_share)) {
+    if (!rolls_back) return false;
+    for (size_t i = 0; i < claim.constraints.size(); ++i) {
+      RemoveFromConstraint(at.claim, i, request);
+    }
+    if (!MayShare(slot)) taken_.pop_back();
+    return refuse();
+  }
+  claims_[at.claim].found.push_back(
+      {claim.groups[at.group].first + at.alternative, slot, drew, first_share});
   return true;
 }
 
@@ -394,16 +430,41 @@ void Search::Release(const Position& at, Slot slot) {
   for (size_t i = 0; i < plan_.claims[at.claim].constraints.size(); ++i) {
     RemoveFromConstraint(at.claim, i, request);
   }
+  const Found found = claims_[at.claim].found.back();
   claims_[at.claim].found.pop_back();
-  if (MayShare(slot)) {
+  const bool shared = MayShare(slot);
+  if (shared) {
     SubtractCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity), &shared_[slot]);
-    return;
+    if (found.first_share) shared_.erase(slot);
+  } else {
+    taken_.erase(std::find(taken_.begin(), taken_.end(), std::pair(slot, at.claim)));
   }
-  taken_.erase(std::find(taken_.begin(), taken_.end(), std::pair(slot, at.claim)));
-  const uint64_t counters = inventory_.Counters()[slot / kWordBits];
-  if (plan_.features.partitionable && (counters >> (slot % kWordBits) & 1) != 0) {
-    counters_.GiveBack(slot);
+  // Before 1.36 shared devices keep what they drew.
+  if (found.drew && (!shared || plan_.features.sorted_pools)) GiveCountersBack(slot);
+}
+
+// --- counters
+
+bool Search::DrawCounters(Slot slot, bool* drew) {
+  if (!plan_.features.partitionable) return false;
+  const bool counted = plan_.features.sorted_pools && MayShare(slot) &&
+                       (inventory_.Consumed(slot) != nullptr || shared_.contains(slot));
+  if (counted) return true;  // by an earlier share
+  *drew = counters_.Draw(slot, WholePool(slot));
+  return *drew;
+}
+
+void Search::GiveCountersBack(Slot slot) { counters_.GiveBack(slot, WholePool(slot)); }
+
+const std::vector<SliceId>* Search::WholePool(Slot slot) const {
+  if (!plan_.features.checks_whole_pools) return nullptr;
+  const SliceId id = inventory_.SliceOf(slot);
+  for (const Pool* pool : *pools_) {
+    if (std::find(pool->slices.begin(), pool->slices.end(), id) != pool->slices.end()) {
+      return pool->whole;
+    }
   }
+  return nullptr;
 }
 
 // --- devices that several claims share
@@ -419,18 +480,21 @@ bool Search::HasCapacity(const PlannedRequest& request, Slot slot) const {
                         it == shared_.end() ? nullptr : &it->second);
 }
 
-// A last look, and the share is given. As in kube-scheduler the look is at another device: the one
-// whose position in the slice is that of `slot` in the request. (It crashes where there is none.)
-// What was noted of a device that is refused here stays noted.
-bool Search::SharesCapacity(const Position& at, Slot slot) {
+// A last look, and the share is given. As in kube-scheduler before 1.36 the look is at another
+// device: the one whose position in the slice is that of `slot` in the request. (It crashes where
+// there is none.)
+bool Search::SharesCapacity(const Position& at, Slot slot, bool* first_share) {
   const PlannedRequest& request = RequestAt(at);
   const SliceRecord& record = inventory_.Slices()[inventory_.SliceOf(slot)];
-  if (static_cast<size_t>(at.device) < record.object->spec.devices.size()) {
+  if (plan_.features.sorted_pools) {
+    if (!HasCapacity(request, slot)) return false;
+  } else if (static_cast<size_t>(at.device) < record.object->spec.devices.size()) {
     const auto other =
         static_cast<Slot>(record.first_word * kWordBits + static_cast<uint64_t>(at.device));
     if (!HasCapacity(request, other)) return false;
   }
   if (MayShare(slot)) {
+    *first_share = plan_.features.sorted_pools && !shared_.contains(slot);
     AddCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity), &shared_[slot]);
   }
   return true;

@@ -2,7 +2,8 @@
 //
 // Depth first: claim by claim, request by request, device by device, in the order of the node's
 // pools; the first complete solution wins. Decides as kube-scheduler's allocator does, odd corners
-// included (docs/quirks.md).
+// included (docs/quirks.md). The allocator of 1.36 is the one of DraFeatures::sorted_pools, that of
+// 1.37 the one of capacity_errors_fail.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@ class Search {
   struct Found {
     size_t request = 0;  // in ClaimPlan::requests
     Slot slot = 0;
+    bool drew = false;         // from counters
+    bool first_share = false;  // no share of the device was given before
   };
 
   // `max_steps`: limit of devices tried; 0: none. The arguments outlive the search.
@@ -49,12 +52,20 @@ class Search {
     kStop,     // see outcome_
   };
 
+  // A device among those of the node's pools.
+  struct Place {
+    size_t pool = 0;
+    size_t slice = 0;
+    uint32_t device = 0;
+  };
   // Where the search is.
   struct Position {
     size_t claim = 0;
     size_t group = 0;
     size_t alternative = 0;
     int64_t device = 0;
+    // The first device to try. From 1.36 on, devices of one request are not tried in all orders.
+    Place start = {};
   };
 
   // What is being tried for a constraint.
@@ -89,7 +100,8 @@ class Search {
   Step TryAlternatives(Position at, int depth);
   Step TakeAll(const Position& at, bool inside_alternative, int depth);
   Step TakeOne(const Position& at, bool inside_alternative, int depth);
-  Step TryDevice(const Position& at, Slot slot, bool inside_alternative, int depth);
+  Step TryDevice(const Position& at, Slot slot, const Place& next, bool inside_alternative,
+                 int depth);
 
   // Marks the device as taken if it can be. With `must`, a constraint that forbids it is an error.
   bool Take(const Position& at, Slot slot, bool must, bool* failed);
@@ -98,7 +110,12 @@ class Search {
   // devices that are not shared, where capacity is not counted.
   bool HasCapacity(const PlannedRequest& request, Slot slot) const;
   bool MayShare(Slot slot) const;
-  bool SharesCapacity(const Position& at, Slot slot);
+  bool SharesCapacity(const Position& at, Slot slot, bool* first_share);
+  // Draws the device's counters, if there are any to draw; false: they do not suffice.
+  bool DrawCounters(Slot slot, bool* drew);
+  void GiveCountersBack(Slot slot);
+  // All slices of the device's pool, where counters count for the whole pool.
+  const std::vector<SliceId>* WholePool(Slot slot) const;
   bool AddToConstraint(size_t claim, size_t constraint, const PlannedRequest& request, Slot slot);
   void RemoveFromConstraint(size_t claim, size_t constraint, const PlannedRequest& request);
   bool Taken(Slot slot) const;

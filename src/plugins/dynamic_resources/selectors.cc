@@ -18,6 +18,19 @@ void AppendKey(const std::vector<api::DeviceSelector>& selectors, std::string* k
   *key += ';';
 }
 
+constexpr std::string_view kKeyHint =
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with "
+    "has() for optional fields";
+
+SelectorError RuntimeError(const Inventory& inventory, Slot slot, bool in_class, size_t index,
+                           const std::string& why) {
+  SelectorError error{in_class, index, "", "CEL runtime error: " + why};
+  if (!inventory.Features().capacity_errors_fail) return error;
+  error.device = inventory.DeviceId(slot);
+  if (why.find("no such key:") != std::string::npos) error.message += kKeyHint;
+  return error;
+}
+
 }  // namespace
 
 void SelectorChain::Sync(const Inventory& inventory) {
@@ -64,16 +77,16 @@ void SelectorChain::EvaluateDevice(const Inventory& inventory, Slot slot) {
   const Result<cel::Value> device = cel::MakeDevice(driver, inventory.DeviceAt(slot));
   for (size_t i = 0; i < selectors_.size(); ++i) {
     if (!selectors_[i]->program) {
-      FailAt(slot, {in_class, i, "CEL compile error: " + selectors_[i]->compile_error});
+      FailAt(slot, {in_class, i, "", "CEL compile error: " + selectors_[i]->compile_error});
       return;
     }
     if (!device) {
-      FailAt(slot, {in_class, i, "CEL runtime error: " + device.error().Message()});
+      FailAt(slot, RuntimeError(inventory, slot, in_class, i, device.error().Message()));
       return;
     }
     const Result<bool> matches = selectors_[i]->program->Matches(*device);
     if (!matches) {
-      FailAt(slot, {in_class, i, "CEL runtime error: " + matches.error().Message()});
+      FailAt(slot, RuntimeError(inventory, slot, in_class, i, matches.error().Message()));
       return;
     }
     if (!*matches) return;

@@ -19,6 +19,7 @@ namespace berth::plugins::dynamic_resources {
 struct SelectorError {
   bool in_class = false;  // else in the request
   size_t index = 0;       // of the selector in its list
+  std::string device;     // "driver/pool/device" if the error is about the device, from 1.37 on
   std::string message;    // "CEL runtime error: no such key: x"
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,16 +53,26 @@ struct DynamicResources::Verdicts {
   cluster::NodeSet impossible;
 };
 
+// What has to be allocated on some nodes: all claims without an allocation, the one for extended
+// resources with requests for what these nodes do not provide themselves.
+struct DynamicResources::Variant {
+  uint64_t provided = 0;  // bits of ExtendedResources::of_devices
+  std::shared_ptr<const api::ResourceClaim> extended_claim;
+  Plan plan;
+  std::shared_ptr<Verdicts> verdicts;
+};
+
 struct DynamicResources::State final : framework::PluginState {
   std::vector<ClaimInfo> claims;
   bool restricted = false;  // some claim is not available everywhere
   bool to_allocate = false;
   // Of the claim for extended resources, which is the last of the claims if there is one.
   ExtendedResources extended;
-  std::shared_ptr<const api::ResourceClaim> extended_claim;  // to be made
-  bool old_extended_claim = false;                           // made by an earlier attempt
-  Plan plan;
-  std::shared_ptr<Verdicts> verdicts;
+  const config::DraFeatures* features = nullptr;
+  bool new_extended_claim = false;  // to be made
+  bool old_extended_claim = false;  // made by an earlier attempt
+  // If there is something to allocate: the first one for nodes that provide nothing.
+  std::vector<Variant> variants;
   mutable std::vector<WordNotes> notes;  // by word of nodes
 
   // By Reserve.
@@ -72,17 +83,31 @@ struct DynamicResources::State final : framework::PluginState {
     restricted = false;
     to_allocate = false;
     extended = {};
-    extended_claim = nullptr;
+    new_extended_claim = false;
     old_extended_claim = false;
-    verdicts = nullptr;
+    variants.clear();
     reserved.clear();
   }
 
+  // The extended resources of devices that the node provides itself.
+  uint64_t ProvidedBy(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
+    uint64_t provided = 0;
+    for (size_t i = 0; i < extended.of_devices.size(); ++i) {
+      if (NodeProvides(*features, cluster, n, extended.of_devices[i])) provided |= uint64_t{1} << i;
+    }
+    return provided;
+  }
   // Nothing but extended resources, and the node has all of them itself.
   bool LeftToNode(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
-    return extended_claim && claims.size() == 1 &&
-           std::all_of(extended.of_devices.begin(), extended.of_devices.end(),
-                       [&](cluster::ResourceId id) { return NodeHas(cluster, n, id); });
+    return new_extended_claim && claims.size() == 1 &&
+           std::popcount(ProvidedBy(cluster, n)) == static_cast<int>(extended.of_devices.size());
+  }
+  // REQUIRES: to_allocate, and not LeftToNode.
+  size_t VariantOf(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
+    if (variants.size() == 1) return 0;
+    const uint64_t provided = ProvidedBy(cluster, n);
+    const auto it = std::ranges::find(variants, provided, &Variant::provided);
+    return static_cast<size_t>(it - variants.begin());
   }
 };
 

@@ -61,7 +61,7 @@ void CollectResources(const cluster::Cluster& cluster, const std::vector<ScoredS
     const int64_t* used = column->requested.data();
     if (nonzero && id == cluster::kCpu) used = cluster.NonzeroCpu().data();
     if (nonzero && id == cluster::kMemory) used = cluster.NonzeroMemory().data();
-    out->push_back({column->allocatable.data(), used, request, weight});
+    out->push_back({column->allocatable.data(), used, request, weight, id});
   }
 }
 

@@ -25,6 +25,7 @@ struct ScoredResource {
   const int64_t* used = nullptr;         // by row, without the pod
   int64_t request = 0;                   // of the pod
   int64_t weight = 1;
+  cluster::ResourceId id = cluster::kCpu;
 };
 
 // The resources a configuration wants scored, by id.

@@ -66,17 +66,19 @@ struct Fit::State : framework::PluginState {
     const int64_t* allocatable;
     const int64_t* requested;
     int64_t amount;
-    bool of_devices = false;  // a node that does not say how much it has may have devices for it
+    bool of_devices = false;  // a node that does not provide it may have devices for it
   };
+  const config::DraFeatures* features = nullptr;
   std::vector<Need> needs;
   std::vector<ScoredResource> scored;
+  std::vector<DeviceTotals::Columns> of_devices;  // what some of `scored` refer to
 
   bool TooManyPods(const cluster::Cluster& cluster, NodeIndex n) const {
     return cluster.PodCount()[n] + 1 > cluster.AllowedPods()[n];
   }
-  static bool Lacks(const cluster::Cluster& cluster, const Need& need, NodeIndex n) {
+  bool Lacks(const cluster::Cluster& cluster, const Need& need, NodeIndex n) const {
     return need.amount > WrapSub(need.allocatable[n], need.requested[n]) &&
-           (!need.of_devices || NodeHas(cluster, n, need.id));
+           (!need.of_devices || NodeProvides(*features, cluster, n, need.id));
   }
   bool Fails(const cluster::Cluster& cluster, NodeIndex n) const {
     return TooManyPods(cluster, n) ||
@@ -108,7 +110,8 @@ Fit::Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& clust
          const config::DraFeatures& features)
     : features_(features),
       ignored_resources_(args.ignored_resources),
-      ignored_groups_(args.ignored_resource_groups) {
+      ignored_groups_(args.ignored_resource_groups),
+      devices_(features) {
   if (!args.scoring_strategy) {
     scored_ = {{cluster::kCpu, 1}, {cluster::kMemory, 1}};
     return;
@@ -123,7 +126,11 @@ Fit::Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& clust
   }
 }
 
-std::unique_ptr<framework::PluginState> Fit::NewState() const { return std::make_unique<State>(); }
+std::unique_ptr<framework::PluginState> Fit::NewState() const {
+  auto state = std::make_unique<State>();
+  state->features = &features_;
+  return state;
+}
 
 // Only extended resources can be ignored.
 bool Fit::IsIgnored(const std::string& resource) const {
@@ -148,16 +155,17 @@ framework::Status Fit::PreFilter(const framework::CycleContext& c, framework::Pl
   if (fit.cpu > 0) add(cluster::kCpu, fit.cpu);
   if (fit.memory > 0) add(cluster::kMemory, fit.memory);
   if (fit.ephemeral_storage > 0) add(cluster::kEphemeralStorage, fit.ephemeral_storage);
-  const bool extended = features_.extended_resource && HasExtendedResource(c.cluster, fit);
+  const bool left_to_devices = features_.extended_resource && !features_.checks_whole_pools &&
+                               !HasExtendedResource(c.cluster, fit);
   for (const auto& [id, amount] : fit.scalars) {
     const std::string& name = c.cluster.Resources().Name(id);
     if (amount == 0 || IsIgnored(name)) continue;
     add(id, amount);
     if (!features_.extended_resource) continue;
-    // As in kube-scheduler, which looks for classes only if there is an extended resource: other
-    // resources of a pod without are left to devices too.
+    // As in kube-scheduler 1.34, which looks for classes only if there is an extended resource:
+    // other resources of a pod without are left to devices too.
     needs.back().of_devices =
-        !extended || FindClassOfResource(c.cluster.Objects(), name) != nullptr;
+        left_to_devices || FindClassOfResource(features_, c.cluster.Objects(), name) != nullptr;
   }
   return {};
 }
@@ -185,7 +193,7 @@ void Fit::Filter(const framework::CycleContext& c, const framework::PluginState*
     for (const State::Need& need : s.needs) {
       if (!need.of_devices) continue;
       framework::NodeSet::ForEachBit(word & ~failed, w, [&](NodeIndex n) {
-        if (State::Lacks(c.cluster, need, n)) failed |= uint64_t{1} << (n % kLanes);
+        if (s.Lacks(c.cluster, need, n)) failed |= uint64_t{1} << (n % kLanes);
       });
     }
     framework::NodeSet::ForEachBit(failed & word, w,
@@ -195,8 +203,9 @@ void Fit::Filter(const framework::CycleContext& c, const framework::PluginState*
 
 framework::Status Fit::PreScore(const framework::CycleContext& c, framework::PluginState* state,
                                 const framework::NodeSet&) const {
-  CollectResources(c.cluster, scored_, c.shape.fit_score, /*nonzero=*/true,
-                   &static_cast<State*>(state)->scored);
+  State& own = *static_cast<State*>(state);
+  CollectResources(c.cluster, scored_, c.shape.fit_score, /*nonzero=*/true, &own.scored);
+  devices_.Apply(c.cluster, &own.scored, &own.of_devices);
   return {};
 }
 
@@ -221,7 +230,7 @@ void Fit::Reasons(const framework::CycleContext& c, const framework::PluginState
   const NodeIndex n = verdict.reason;
   if (recompute ? s.TooManyPods(c.cluster, n) : (bits & 1) != 0) out->emplace_back("Too many pods");
   for (size_t i = 0; i < s.needs.size(); ++i) {
-    if (recompute ? State::Lacks(c.cluster, s.needs[i], n) : ((bits >> (i + 1)) & 1) != 0) {
+    if (recompute ? s.Lacks(c.cluster, s.needs[i], n) : ((bits >> (i + 1)) & 1) != 0) {
       out->push_back(fmt::format("Insufficient {}", c.cluster.Resources().Name(s.needs[i].id)));
     }
   }

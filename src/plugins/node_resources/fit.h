@@ -10,6 +10,7 @@
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
 #include "plugins/node_resources/allocation.h"
+#include "plugins/node_resources/device_totals.h"
 
 namespace berth::plugins::node_resources {
 
@@ -51,6 +52,7 @@ class Fit final : public framework::PreFilterPlugin,
   Strategy strategy_ = Strategy::kLeastAllocated;
   std::vector<ScoredSpec> scored_;
   UtilizationScores utilization_scores_{};
+  mutable DeviceTotals devices_;
 };
 
 Result<std::unique_ptr<framework::Plugin>> MakeFit(const config::PluginArgs&,

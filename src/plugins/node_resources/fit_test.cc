@@ -87,6 +87,39 @@ TEST(Fit, WhatDevicesStandForIsLeftToThem) {
   }
 }
 
+TEST(Fit, ClassesAndAmountsDecideWhatDevicesStandForSince135) {
+  config::Behaviour behaviour{config::FeatureGates(35)};
+  behaviour.dra.extended_resource = true;
+  struct Case {
+    const char* what;
+    MakePod pod;
+    std::string want;
+  };
+  const auto pod = [] { return MakePod("p"); };
+  const Case cases[] = {
+      {"none on the node counts as nothing said", pod().Requests("x.com/gpu", "1"),
+       "bare ok | empty ok | plugged Unschedulable: Insufficient x.com/gpu"},
+      {"a class can be requested by its own name",
+       pod().Requests("deviceclass.resource.kubernetes.io/gpus", "1"),
+       "bare ok | empty ok | plugged ok"},
+      {"huge pages are never left to devices", pod().Requests("hugepages-2Mi", "2Mi"),
+       "bare UnschedulableAndUnresolvable: Insufficient hugepages-2Mi | empty "
+       "UnschedulableAndUnresolvable: Insufficient hugepages-2Mi | plugged "
+       "UnschedulableAndUnresolvable: Insufficient hugepages-2Mi"},
+  };
+  for (const Case& c : cases) {
+    cluster::Cluster cluster;
+    cluster.SetNode(MakeNode("bare").Cpu("4"));
+    cluster.SetNode(MakeNode("empty").Cpu("4").Has("x.com/gpu", "0"));
+    cluster.SetNode(MakeNode("plugged").Cpu("4").Has("x.com/gpu", "1"));
+    cluster.AddPod(MakePod("there").Requests("x.com/gpu", "1").On("plugged"));
+    cluster.MutableObjects().device_classes.Set(cluster::FromText<api::DeviceClass>(
+        "{'metadata':{'name':'gpus'},'spec':{'extendedResourceName':'x.com/gpu'}}"));
+    OnePlugin plugin(cluster, &MakeFit, {}, behaviour);
+    EXPECT_EQ(plugin.Filter(cluster.AddPod(c.pod)), c.want) << c.what;
+  }
+}
+
 TEST(Fit, ANodeTakesOnlySoManyPods) {
   cluster::Cluster cluster;
   cluster.SetNode(MakeNode("a").Cpu("1").Pods("1"));

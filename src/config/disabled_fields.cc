@@ -1,5 +1,7 @@
 #include "config/disabled_fields.h"
 
+#include <vector>
+
 namespace berth::config {
 
 void HideDisabledFields(const Behaviour& behaviour, api::Pod& pod) {
@@ -7,6 +9,11 @@ void HideDisabledFields(const Behaviour& behaviour, api::Pod& pod) {
     for (auto& constraint : pod.spec.topology_spread_constraints) {
       constraint.match_label_keys.clear();
     }
+  }
+  if (!behaviour.taint_comparison_operators) {
+    std::erase_if(pod.spec.tolerations, [](const api::Toleration& toleration) {
+      return toleration.operator_ == "Gt" || toleration.operator_ == "Lt";
+    });
   }
   if (!behaviour.pod_level_resources) pod.spec.resources = std::nullopt;
   if (!behaviour.in_place_scaling) {

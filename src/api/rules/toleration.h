@@ -8,8 +8,10 @@
 
 namespace berth::api {
 
-// An empty effect or key of the toleration stands for any; an operator other than Equal (or empty)
-// and Exists tolerates nothing.
+// An empty effect or key of the toleration stands for any. Gt and Lt tolerate taints whose value is
+// a greater or lesser integer (the feature gate TaintTolerationComparisonOperators; without it
+// config::HideDisabledFields removes such tolerations). An operator other than these, Equal (or
+// empty) and Exists tolerates nothing.
 bool Tolerates(const Toleration& toleration, const Taint& taint);
 bool Tolerates(const std::vector<Toleration>& tolerations, const Taint& taint);
 

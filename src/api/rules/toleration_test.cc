@@ -31,6 +31,36 @@ TEST(Toleration, Tolerates) {
   }
 }
 
+TEST(Toleration, ComparesIntegers) {
+  struct Case {
+    const char* name;
+    const char* operator_;
+    const char* bound;
+    const char* value;
+    bool tolerates;
+  };
+  const Case cases[] = {
+      {"greater", "Gt", "5", "6", true},
+      {"equal is not greater", "Gt", "5", "5", false},
+      {"less", "Lt", "5", "-6", true},
+      {"equal is not less", "Lt", "5", "5", false},
+      {"numbers, not strings", "Gt", "9", "10", true},
+      {"the largest", "Lt", "9223372036854775807", "9223372036854775806", true},
+      {"too large", "Gt", "1", "9223372036854775808", false},
+      {"leading zeros", "Gt", "1", "02", false},
+      {"a plus", "Gt", "+1", "2", false},
+      {"minus zero", "Lt", "1", "-0", false},
+      {"no number", "Lt", "1", "", false},
+      {"no number to compare with", "Lt", "x", "1", false},
+  };
+  for (const Case& c : cases) {
+    const Taint taint{"k", c.value, "NoSchedule", {}};
+    EXPECT_EQ(Tolerates(Toleration{"k", c.operator_, c.bound, "", {}}, taint), c.tolerates)
+        << c.name;
+    EXPECT_FALSE(Tolerates(Toleration{"other", c.operator_, c.bound, "", {}}, taint)) << c.name;
+  }
+}
+
 TEST(Toleration, FindsTheFirstUntoleratedTaint) {
   const std::vector<Taint> taints = {{"soft", "", "PreferNoSchedule", {}},
                                      {"a", "", "NoSchedule", {}},

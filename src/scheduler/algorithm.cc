@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/vectorize.h"
 #include "framework/classes/class_cache.h"
+#include "framework/runtime/heap_choice.h"
 #include "framework/runtime/nominated_filter.h"
 #include "framework/runtime/num_feasible_nodes.h"
 
@@ -113,6 +114,17 @@ bool IsCandidate(const Cycle& cycle, NodeIndex n) {
   return cycle.within() == nullptr || cycle.within()->Contains(n);
 }
 
+// The nodes a search looks at, in kube-scheduler's order.
+std::vector<NodeIndex> CandidateOrder(const Cycle& cycle, const Cluster& cluster) {
+  const framework::PreFilterResult& restriction = cycle.restriction();
+  const std::span<const NodeIndex> order =
+      restriction.all_nodes ? cluster.NodeOrder() : std::span(restriction.nodes);
+  std::vector<NodeIndex> candidates;
+  std::ranges::copy_if(order, std::back_inserter(candidates),
+                       [&](NodeIndex n) { return IsCandidate(cycle, n); });
+  return candidates;
+}
+
 // Empty sets of nodes, for a cycle that looks at them all.
 void ResetSets(const Cluster& cluster, Decision* d) {
   d->feasible.Resize(cluster.Rows());
@@ -208,7 +220,7 @@ bool Algorithm::Score(Cycle& cycle, Decision* decision, bool always) {
   return true;
 }
 
-void Algorithm::Choose(Cycle& cycle, Decision* decision) {
+void Algorithm::Choose(Cycle& cycle, Decision* decision, const NodeSet* drawn) {
   if (decision->scored) {
     ChooseBest(cycle, decision);
     decision->total = cycle.TotalScore(FirstOf(decision->best));
@@ -216,9 +228,59 @@ void Algorithm::Choose(Cycle& cycle, Decision* decision) {
     decision->best = decision->feasible;
     decision->best_count = 1;
   }
-  const size_t rank = random_.Below(decision->best_count);
-  decision->node = rank == 0 ? FirstOf(decision->best) : decision->best.Nth(rank);
+  if (!cycle.profile().GetBehaviour().tie_break_by_heap) {
+    decision->node = ChooseRandom(decision->best, decision->best_count);
+  } else if (decision->best_count == 1) {
+    decision->node = FirstOf(decision->best);
+  } else {
+    size_t count = 0;
+    if (drawn != nullptr) {
+      candidates_ = decision->best;
+      candidates_.IntersectWith(*drawn);
+      count = CountOf(candidates_);
+    }
+    decision->node = count > 0 ? ChooseRandom(candidates_, count) : ChooseByHeap(cycle, *decision);
+  }
   decision->outcome = Outcome::kScheduled;
+}
+
+NodeIndex Algorithm::ChooseRandom(const NodeSet& best, size_t count) {
+  const size_t rank = random_.Below(count);
+  return rank == 0 ? FirstOf(best) : best.Nth(rank);
+}
+
+NodeIndex Algorithm::ChooseByHeap(const Cycle& cycle, const Decision& decision) {
+  const Cluster& cluster = cycle.context().cluster;
+  const framework::PreFilterResult& restriction = cycle.restriction();
+  const auto is_best = [&](NodeIndex n) { return decision.best.Contains(n); };
+  if (!restriction.all_nodes || cycle.within() != nullptr) {
+    const std::vector<NodeIndex> order = CandidateOrder(cycle, cluster);
+    const auto is_feasible = [&](NodeIndex n) { return decision.feasible.Contains(n); };
+    return framework::HeapChoice(order, search_start_ % order.size(), is_feasible, is_best);
+  }
+  positions_.Update(cluster);
+  const auto order = positions_.Order();
+  const framework::FeasibleList list(order, FeasiblePositions(cluster, decision),
+                                     search_start_ % order.size());
+  return framework::HeapChoice(list, decision.best_count, is_best, [&](const auto& f) {
+    decision.best.ForEach([&](NodeIndex n) { f(positions_.Of(n), n); });
+  });
+}
+
+// Takes off what is not feasible, or adds what is, whichever is less.
+const framework::RankedSet& Algorithm::FeasiblePositions(const Cluster& cluster,
+                                                         const Decision& decision) {
+  const auto order = positions_.Order();
+  const bool most = 2 * decision.feasible_count > order.size();
+  fits_.Assign(order.size(), most);
+  const auto all = cluster.Nodes().Words();
+  const auto feasible = decision.feasible.Words();
+  for (size_t w = 0; w < all.size(); ++w) {
+    const uint64_t moved = most ? all[w] & ~feasible[w] : feasible[w];
+    NodeSet::ForEachBit(moved, w, [&](NodeIndex n) { fits_.Set(positions_.Of(n), !most); });
+  }
+  fits_.Prepare();
+  return fits_;
 }
 
 bool Algorithm::RunPreFilter(Cycle& cycle, Decision* decision) {
@@ -285,7 +347,9 @@ bool Algorithm::TryClass(Cycle& cycle, Cluster& cluster, Decision* decision) {
   decision->best_count = answer->best_count;
   decision->total = answer->total;
   next_start_ %= nodes;
-  decision->node = answer->Pick(random_.Below(answer->best_count));
+  decision->node = cycle.profile().GetBehaviour().tie_break_by_heap
+                       ? cycle.classes().heap().Choose(*answer, cluster, next_start_)
+                       : answer->Pick(random_.Below(answer->best_count));
   decision->outcome = Outcome::kScheduled;
   return true;
 }
@@ -352,6 +416,7 @@ void Algorithm::Search(Cycle& cycle, Cluster& cluster, Decision* decision) {
     return;
   }
   const size_t evaluated_before = decision->evaluated_nodes;
+  search_start_ = next_start_;
   const size_t wanted = NodesToFind(cycle, candidates);
   if (wanted < candidates) {
     SearchInOrder(cycle, cluster, wanted, decision);
@@ -417,8 +482,7 @@ void Algorithm::SearchInOrder(Cycle& cycle, Cluster& cluster, size_t wanted, Dec
       restriction.all_nodes ? cluster.NodeOrder() : std::span(restriction.nodes);
   std::vector<NodeIndex> narrowed;
   if (cycle.within() != nullptr) {
-    std::ranges::copy_if(order, std::back_inserter(narrowed),
-                         [&](NodeIndex n) { return IsCandidate(cycle, n); });
+    narrowed = CandidateOrder(cycle, cluster);
     order = narrowed;
   }
   const size_t start = next_start_ % order.size();

@@ -12,6 +12,8 @@
 #include "base/random.h"
 #include "framework/runtime/cycle.h"
 #include "framework/runtime/diagnosis.h"
+#include "framework/runtime/node_positions.h"
+#include "framework/runtime/ranked_set.h"
 
 namespace berth::scheduler {
 
@@ -19,7 +21,8 @@ struct AlgorithmOptions {
   // Changes results: with a percentage of 0, look at as many nodes as
   // kube-scheduler would instead of at all.
   bool adaptive_sampling = false;
-  // Changes results: chooses among nodes with equal totals.
+  // Changes results: chooses among nodes with equal totals, where the choice is random
+  // (Behaviour::tie_break_by_heap is off, or extenders scored the nodes).
   uint64_t seed = 0;
   // Changes results: extenders filter or score, so one feasible node is never enough.
   bool extenders_choose = false;
@@ -81,7 +84,9 @@ class Algorithm {
   // When no node is left after FindNodes.
   void NoneLeft(framework::Cycle& cycle, Decision* decision);
   bool Score(framework::Cycle& cycle, Decision* decision, bool always = false);
-  void Choose(framework::Cycle& cycle, Decision* decision);
+  // `drawn`: nodes that extenders scored, if any did. From 1.35 on a random one of those wins.
+  void Choose(framework::Cycle& cycle, Decision* decision,
+              const framework::NodeSet* drawn = nullptr);
 
   // Where the next search starts, in the cluster's node order.
   size_t NextStart() const { return next_start_; }
@@ -102,12 +107,19 @@ class Algorithm {
                      Decision* decision);
   size_t NodesToFind(const framework::Cycle& cycle, size_t candidates) const;
   void ChooseBest(const framework::Cycle& cycle, Decision* decision);
+  cluster::NodeIndex ChooseRandom(const framework::NodeSet& best, size_t count);
+  cluster::NodeIndex ChooseByHeap(const framework::Cycle& cycle, const Decision& decision);
+  const framework::RankedSet& FeasiblePositions(const cluster::Cluster& cluster,
+                                                const Decision& decision);
 
   AlgorithmOptions options_;
   Random random_;
   size_t next_start_ = 0;
-  std::vector<int64_t> word_best_;  // scratch
-  framework::NodeSet candidates_;   // scratch
+  size_t search_start_ = 0;             // of the last search
+  framework::NodePositions positions_;  // for ChooseByHeap
+  framework::RankedSet fits_;           // scratch
+  std::vector<int64_t> word_best_;      // scratch
+  framework::NodeSet candidates_;       // scratch
 };
 
 }  // namespace berth::scheduler

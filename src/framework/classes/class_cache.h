@@ -17,6 +17,7 @@
 
 #include "framework/classes/class_answer.h"
 #include "framework/classes/class_evaluator.h"
+#include "framework/classes/class_heap.h"
 #include "framework/classes/class_key.h"
 #include "framework/classes/class_plan.h"
 #include "framework/classes/class_refresh.h"
@@ -35,6 +36,9 @@ class ClassCache {
   // succeeded. Null: scan all nodes. `cluster` is the cycle's, and unchanged on return. The answer
   // is the cycle's (Cycle::class_answer).
   const ClassAnswer* Find(Cycle& cycle, cluster::Cluster& cluster);
+
+  // Chooses among the best nodes of what Find returned.
+  ClassHeap& heap() { return heap_; }
 
   // For tests: build a class for every pod that may have one, whether it pays or not.
   void set_eager(bool eager) { store_.set_eager(eager); }
@@ -56,6 +60,7 @@ class ClassCache {
   ClassStore store_;
   ClassRefresh refresh_;
   ClassEvaluator evaluator_;
+  ClassHeap heap_;
   const cluster::Cluster* cluster_ = nullptr;  // that the classes describe
   uint64_t answers_ = 0;
 };

@@ -20,6 +20,7 @@ void PodClass::Reset(size_t rows) {
   last_cell_ = kNone;
   feasible_ = 0;
   live_cells_ = 0;
+  ForgetOrder();
 }
 
 // Neighbours are often alike, so the last answer is tried first.
@@ -63,6 +64,7 @@ void PodClass::Put(NodeIndex row, std::span<const int64_t> traits, int64_t local
   cell.member = row;
   if (++cell.count == 1) ++live_cells_;
   ++feasible_;
+  NoteMoved(row);
 }
 
 void PodClass::Remove(NodeIndex row) {
@@ -71,6 +73,7 @@ void PodClass::Remove(NodeIndex row) {
   set_of_[row] = kNone;
   sets_.Erase(id, row);
   --feasible_;
+  NoteMoved(row);
   Cell& cell = cells_[infos_[id].cell];
   if (cell.member == row) cell.member = cluster::kNoNode;
   if (--cell.count == 0) --live_cells_;
@@ -84,6 +87,23 @@ void PodClass::Remove(NodeIndex row) {
 NodeIndex PodClass::MemberOf(Cell& cell) {
   if (cell.member == cluster::kNoNode) cell.member = sets_.First(cell.Highest());
   return cell.member;
+}
+
+RankedSet& PodClass::FitsByPosition(const NodePositions& positions) {
+  if (order_version_ != positions.Version()) {
+    fits_.Assign(positions.Order().size(), false);
+    for (uint32_t i = 0; i < positions.Order().size(); ++i) {
+      if (set_of_[positions.Order()[i]] != kNone) fits_.Insert(i);
+    }
+    order_version_ = positions.Version();
+  } else {
+    for (const NodeIndex row : moved_) {
+      const uint32_t position = positions.Of(row);
+      if (position != NodePositions::kNone) fits_.Set(position, set_of_[row] != kNone);
+    }
+  }
+  moved_.clear();
+  return fits_;
 }
 
 size_t PodClass::MemoryBytes() const {

@@ -19,6 +19,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "framework/classes/row_sets.h"
+#include "framework/runtime/node_positions.h"
+#include "framework/runtime/ranked_set.h"
 
 namespace berth::framework {
 
@@ -57,6 +59,12 @@ class PodClass {
     return set_of_[row] == kNone ? nullptr : &cells_[infos_[set_of_[row]].cell];
   }
 
+  // The set of the cell's rows with equal local scores that the node is in. REQUIRES: the node
+  // fits.
+  RowSets::Id SetOf(cluster::NodeIndex row) const { return set_of_[row]; }
+  // The nodes that fit, by position in the node order. Kept up to date from the first call on.
+  RankedSet& FitsByPosition(const NodePositions& positions);
+
   // REQUIRES: the node fits.
   int64_t LocalOf(cluster::NodeIndex row) const { return infos_[set_of_[row]].local; }
 
@@ -81,6 +89,16 @@ class PodClass {
 
   uint32_t CellFor(std::span<const int64_t> traits);
   RowSets::Id SetFor(uint32_t cell, int64_t local);
+  void ForgetOrder() {
+    order_version_ = 0;
+    moved_.clear();
+  }
+  // The node fits now, or no longer does.
+  void NoteMoved(cluster::NodeIndex row) {
+    if (order_version_ == 0) return;
+    moved_.push_back(row);
+    if (moved_.size() > set_of_.size()) ForgetOrder();
+  }
 
   std::vector<RowSets::Id> set_of_;  // by row; kNone: does not fit
   RowSets sets_;
@@ -90,6 +108,11 @@ class PodClass {
   uint32_t last_cell_ = kNone;
   size_t feasible_ = 0;
   size_t live_cells_ = 0;
+
+  // Of FitsByPosition.
+  RankedSet fits_;
+  uint64_t order_version_ = 0;             // of the order `fits_` is in; 0: it was never needed
+  std::vector<cluster::NodeIndex> moved_;  // rows to look at again
 };
 
 }  // namespace berth::framework

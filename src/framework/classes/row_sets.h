@@ -37,6 +37,24 @@ class RowSets {
   cluster::NodeIndex Nth(std::span<const Id> ids, size_t rank);
   cluster::NodeIndex First(Id id) { return Nth({&id, 1}, 0); }
 
+  // Calls f(row) for every row of the set, in order.
+  template <class F>
+  void ForEach(Id id, const F& f) const {
+    const Set& set = sets_[id];
+    for (size_t t = 0; t < set.top.size(); ++t) {
+      if (set.top[t].count == 0) continue;
+      const Directory& directory = directories_[set.top[t].directory];
+      for (size_t d = 0; d < kFan; ++d) {
+        if (directory.counts[d] == 0) continue;
+        const Leaf& leaf = leaves_[directory.leaves[d]];
+        const size_t first_word = (t * kFan + d) * kFan;
+        for (size_t w = 0; w < kFan; ++w) {
+          cluster::NodeSet::ForEachBit(leaf.words[w], first_word + w, f);
+        }
+      }
+    }
+  }
+
   size_t MemoryBytes() const;
 
  private:

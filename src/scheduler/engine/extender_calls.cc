@@ -239,8 +239,16 @@ void ExtenderCalls::TakeScores(size_t extender, const ExtenderAnswer& answer) {
 
 void ExtenderCalls::Prioritized() {
   framework::Cycle& cycle = *c_.runtimes[extended_->profile].cycle;
-  for (const auto& [n, score] : extended_->scores) cycle.AddToTotal(n, score);
-  c_.attempts->algorithm().Choose(cycle, &c_.attempts->attempt().decision());
+  Decision& decision = c_.attempts->attempt().decision();
+  // An extender without the verb counts as one that gives every node a score of 0.
+  const ExtenderMask asked = c_.pods.Of(extended_->pod).extenders;
+  framework::NodeSet scored(decision.feasible.Capacity());
+  if ((asked & ~c_.extenders.With(Verb::kPrioritize)) != 0) scored = decision.feasible;
+  for (const auto& [n, score] : extended_->scores) {
+    cycle.AddToTotal(n, score);
+    scored.Insert(n);
+  }
+  c_.attempts->algorithm().Choose(cycle, &decision, &scored);
   EndExtended();
 }
 

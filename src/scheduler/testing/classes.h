@@ -27,6 +27,7 @@ struct Lab {
       : algorithm({.seed = seed, .classes = classes}) {
     config::Behaviour behaviour;
     behaviour.dra = features;
+    behaviour.tie_break_by_heap = seed % 2 == 1;
     auto made = ProfileSet::Make(config::Default(behaviour), behaviour, cluster, nullptr, seed);
     EXPECT_TRUE(made.has_value());
     profiles = std::make_unique<ProfileSet>(std::move(*made));

@@ -99,7 +99,7 @@ int Convert(const std::string& file, const std::string& text, const std::string&
 
 int UsageError(const term::Flags& flags, const std::string& what) {
   fmt::print(stderr, "berth config: {}\n\n{}{}", what, kUsage, flags.Help());
-  return 1;
+  return 2;
 }
 
 }  // namespace

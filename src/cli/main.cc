@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   if (self.substr(self.rfind('/') + 1) == "kube-scheduler") return berth::cli::Scheduler(args);
   if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
     std::fputs(Usage().c_str(), args.empty() ? stderr : stdout);
-    return args.empty() ? 1 : 0;
+    return args.empty() ? 2 : 0;
   }
   if (args[0] == "version" || args[0] == "--version") {
     fmt::print("berth {} (decides as kube-scheduler v1.34), commit {}\n", BERTH_VERSION,
@@ -66,5 +66,5 @@ int main(int argc, char** argv) {
     if (command.name == args[0]) return command.run({args.begin() + 1, args.end()});
   }
   fmt::print(stderr, "berth: unknown command {}\n\n{}", args[0], Usage());
-  return 1;
+  return 2;
 }

@@ -31,8 +31,8 @@ namespace berth::cli {
 namespace {
 
 constexpr int kAllPlaced = 0;
-constexpr int kBadInput = 1;
-constexpr int kSomeUnschedulable = 2;
+constexpr int kSomeUnschedulable = 1;
+constexpr int kBadInput = 2;
 
 constexpr std::string_view kIntro =
     "Places the pending pods of a cluster as kube-scheduler v1.34 would, without a cluster.\n"
@@ -59,7 +59,7 @@ constexpr std::string_view kExamples =
     "  berth simulate -f cluster.yaml -f web.yaml --fill deployment/web\n"
     "  berth simulate --scenario day.yaml --duration 8h --html day.html\n"
     "\n"
-    "exit code: 0 all pods placed, 2 some pods not placed, 1 bad input\n";
+    "exit code: 0 all pods placed, 1 some pods not placed or lost, 2 bad flags or input\n";
 
 struct Options {
   std::vector<std::string> files;

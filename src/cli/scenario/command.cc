@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -108,11 +109,13 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   options.config = std::move(*config);
   options.behaviour = command.behaviour;
   const auto start = std::chrono::steady_clock::now();
-  term::Progress progress("virtual seconds", static_cast<size_t>(options.duration / sim::kSecond));
+  std::optional<term::Progress> progress;  // its line is cleared before the report is printed
+  progress.emplace("virtual seconds", static_cast<size_t>(options.duration / sim::kSecond));
   options.progress = [&](sim::Nanos at) {
-    progress.Update(static_cast<size_t>(at / sim::kSecond));
+    progress->Update(static_cast<size_t>(at / sim::kSecond));
   };
   const auto report = sim::RunScenario(*scenario, options);
+  progress.reset();
   if (!report) return Fail(report.error().In(command.scenario));
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -123,7 +126,7 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
     }
   }
   if (auto ok = Print(*report, command, seconds); !ok) return Fail(ok.error());
-  return report->pods.pending;
+  return report->pods.pending + report->pods.lost;
 }
 
 }  // namespace berth::cli

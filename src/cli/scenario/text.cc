@@ -18,6 +18,13 @@ using sim::ScenarioReport;
 constexpr size_t kColumns = 80;
 constexpr size_t kLabelWidth = 20;
 constexpr size_t kSparkWidth = 42;
+constexpr size_t kMaxWorkloads = 15;
+constexpr size_t kMaxLost = 5;
+
+// Cuts a text that does not fit into the line.
+std::string Cut(const std::string& text, size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
 
 std::string Headline(const ScenarioReport& report, const ScenarioTextOptions& o) {
   const auto& pods = report.pods;
@@ -52,6 +59,38 @@ std::string Pending(const ScenarioReport& report, const ScenarioTextOptions& o) 
   add(pods.gated, "gated", term::Tone::kWarn);
   add(pods.pending - pods.unschedulable - pods.gated, "still to be tried", term::Tone::kPlain);
   return "pending at the end: " + line + "\n";
+}
+
+// Workloads with pending pods, before the first event and at the end.
+std::string PendingWorkloads(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  if (report.pending.empty()) return "";
+  term::Table table({"WORKLOAD", "PENDING BEFORE", "AT THE END"});
+  table.Right(1);
+  table.Right(2);
+  std::string more;
+  for (size_t i = 0; i < report.pending.size(); ++i) {
+    const sim::PendingLine& line = report.pending[i];
+    if (i == kMaxWorkloads) {
+      more = fmt::format("and {} more workloads (-o json has them)\n", report.pending.size() - i);
+      break;
+    }
+    table.Row(
+        {Cut(Visible(line.workload), kColumns - 32), Grouped(line.before), Grouped(line.pending)});
+  }
+  return table.Text(o.colour) + more;
+}
+
+// Pods that are gone although nobody asked for it.
+std::string Lost(const ScenarioReport& report, const ScenarioTextOptions& o) {
+  if (report.pods.lost == 0) return "";
+  std::string text =
+      term::Toned(fmt::format("{} lost", Grouped(report.pods.lost)), term::Tone::kBad, o.colour) +
+      ": evicted or preempted, and no controller replaces them\n";
+  for (size_t i = 0; i < report.lost.size() && i < kMaxLost; ++i) {
+    text += "  " + Cut(Visible(report.lost[i]), kColumns - 2) + "\n";
+  }
+  const int64_t more = report.pods.lost - static_cast<int64_t>(kMaxLost);
+  return more > 0 ? text + fmt::format("  and {} more\n", Grouped(more)) : text;
 }
 
 std::string Latency(const ScenarioReport& report, const ScenarioTextOptions& o) {
@@ -95,11 +134,6 @@ std::string Attempts(const ScenarioReport& report) {
                         scheduler.crashes == 1 ? "once" : Grouped(scheduler.crashes) + " times");
   }
   return text + "\n";
-}
-
-// Cuts a text that does not fit into the line.
-std::string Cut(const std::string& text, size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
 }
 
 std::string Reasons(const ScenarioReport& report, const ScenarioTextOptions& o) {
@@ -198,6 +232,8 @@ std::string ScenarioText(const ScenarioReport& report, const ScenarioTextOptions
   add(Latency(report, options));
   add(Attempts(report));
   add(Pending(report, options));
+  add(PendingWorkloads(report, options));
+  add(Lost(report, options));
   add(Reasons(report, options));
   add(Shares(report, options));
   add(OverTime(report, options));

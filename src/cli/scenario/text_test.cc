@@ -64,6 +64,9 @@ TEST(ScenarioText, FitsEightyColumns) {
   report.attempts = {{1, 24000}, {3173, 946}};
   report.scheduler = {799614, 774668, 273, 2, 0.69, 2.55};
   report.reasons = {{std::string(200, 'x'), 12, 1}};
+  report.pending = {{"Deployment shop/" + std::string(90, 'w'), 1, 12, {}, {}}};
+  report.lost = {"shop/" + std::string(90, 'x'), "a/b", "a/c", "a/d", "a/e", "a/f"};
+  report.pods.lost = 1006;
   report.samples.resize(10);
   const std::string text = ScenarioText(report, {.colour = false, .seconds = 1.5});
   size_t columns = 0;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/record/reasons.h"
+#include "sim/record/workload_name.h"
 
 namespace berth::sim {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr double kReferencePercentile = 90;
 constexpr size_t kMaxReasons = 10;
 constexpr size_t kMaxMarks = 500;
+constexpr size_t kMaxNames = 20;
 
 double Percent(int64_t part, int64_t whole) {
   if (whole <= 0) return 0;
@@ -88,6 +90,8 @@ void Recorder::OnPod(const ApiChange& change, const api::Pod& pod) {
     waiting.created = loop_.Now();
     waiting.priority = pod.spec.priority.value_or(0);
     waiting.gated = !pod.spec.scheduling_gates.empty();
+    waiting.name = pod.metadata.name;
+    waiting.workload = WorkloadName(pod);
     return;
   }
   if (change.type == ApiChange::Type::kDeleted) {
@@ -200,6 +204,31 @@ void Recorder::CountReasons(ScenarioReport* report) const {
   if (report->reasons.size() > kMaxReasons) report->reasons.resize(kMaxReasons);
 }
 
+void Recorder::BeforeFirstEvent() {
+  for (const auto& [uid, waiting] : waiting_) ++pending_before_[waiting.workload];
+}
+
+void Recorder::ListPending(ScenarioReport* report) const {
+  std::map<std::string, PendingLine> lines;
+  for (const auto& [workload, pods] : pending_before_) lines[workload].before = pods;
+  // Sorted: the order of a hash table must not show.
+  std::map<std::pair<std::string, std::string>, const Waiting*> pods;
+  for (const auto& [uid, waiting] : waiting_) pods[{waiting.workload, waiting.name}] = &waiting;
+  for (const auto& [key, waiting] : pods) {
+    PendingLine& line = lines[key.first];
+    ++line.pending;
+    if (line.reasons.empty()) line.reasons = ReasonsIn(waiting->message);
+    if (line.pods.size() < kMaxNames) line.pods.push_back(waiting->name);
+  }
+  for (auto& [workload, line] : lines) {
+    line.workload = workload;
+    report->pending.push_back(std::move(line));
+  }
+  std::stable_sort(
+      report->pending.begin(), report->pending.end(),
+      [](const PendingLine& a, const PendingLine& b) { return a.pending > b.pending; });
+}
+
 void Recorder::Summarize(ScenarioReport* report) const {
   const auto summary = [&](std::string what, double SamplePoint::*value) {
     Summary line{std::move(what), 0, 0, samples_.empty() ? 0 : samples_.back().*value};
@@ -253,6 +282,7 @@ ScenarioReport Recorder::Report() const {
   report.latency_histogram = HistogramOf(all);
   for (const auto& [attempts, pods] : attempts_) report.attempts.push_back({attempts, pods});
   CountReasons(&report);
+  ListPending(&report);
   Summarize(&report);
   report.events = events_;
   report.samples = samples_;

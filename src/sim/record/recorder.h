@@ -33,6 +33,9 @@ class Recorder : public HostObserver {
   // A named event happens now.
   void Mark(const std::string& name);
 
+  // The first event is about to happen: what is pending now was pending before.
+  void BeforeFirstEvent();
+
   // The report, without the fields that only the run knows.
   ScenarioReport Report() const;
 
@@ -51,6 +54,8 @@ class Recorder : public HostObserver {
     bool gated = false;
     bool unschedulable = false;  // by the last attempt
     std::string message;         // of it
+    std::string name;            // of the pod
+    std::string workload;
   };
 
   void OnChange(const ApiChange& change);
@@ -58,6 +63,7 @@ class Recorder : public HostObserver {
   void Bound(const api::Pod& pod);
   Amounts Reference() const;
   void CountReasons(ScenarioReport* report) const;
+  void ListPending(ScenarioReport* report) const;
   void Summarize(ScenarioReport* report) const;
 
   EventLoop& loop_;
@@ -70,6 +76,7 @@ class Recorder : public HostObserver {
   std::vector<int64_t> latencies_since_;
   std::map<int64_t, int64_t> attempts_;  // pods scheduled, by attempts
   std::map<std::string, int64_t, std::less<>> reasons_;
+  std::map<std::string, int64_t> pending_before_;  // by workload
   PodCounts counts_;
   SchedulerSummary scheduler_;
   int64_t crashes_ = 0;

@@ -17,6 +17,7 @@ const TypeInfo& PodCounts::Type() {
                                    .Always(0, "pending", &PodCounts::pending)
                                    .Always(0, "unschedulable", &PodCounts::unschedulable)
                                    .Always(0, "gated", &PodCounts::gated)
+                                   .Field(0, "lost", &PodCounts::lost)
                                    .Build();
   return type;
 }
@@ -102,6 +103,17 @@ const TypeInfo& EventLine::Type() {
   return type;
 }
 
+const TypeInfo& PendingLine::Type() {
+  static const TypeInfo type = api::Describe<PendingLine>("PendingLine")
+                                   .Always(0, "workload", &PendingLine::workload)
+                                   .Always(0, "before", &PendingLine::before)
+                                   .Always(0, "pending", &PendingLine::pending)
+                                   .Field(0, "reasons", &PendingLine::reasons)
+                                   .Field(0, "pods", &PendingLine::pods)
+                                   .Build();
+  return type;
+}
+
 const TypeInfo& SamplePoint::Type() {
   static const TypeInfo type = api::Describe<SamplePoint>("SamplePoint")
                                    .Always(0, "at", &SamplePoint::at)
@@ -142,6 +154,9 @@ const TypeInfo& ScenarioReport::Type() {
           .Always(0, "latencyHistogram", &ScenarioReport::latency_histogram)
           .Always(0, "attempts", &ScenarioReport::attempts)
           .Field(0, "reasons", &ScenarioReport::reasons)
+          .Field(0, "pending", &ScenarioReport::pending)
+          .Field(0, "lost", &ScenarioReport::lost)
+          .Field(0, "inferred", &ScenarioReport::inferred)
           .Always(0, "utilization", &ScenarioReport::utilization)
           .Always(0, "fragmentation", &ScenarioReport::fragmentation)
           .Field(0, "events", &ScenarioReport::events)

@@ -22,6 +22,7 @@ struct PodCounts {
   int64_t pending = 0;        // without a node at the end
   int64_t unschedulable = 0;  // of the pending: tried, and no node fits
   int64_t gated = 0;          // of the pending: held back by scheduling gates
+  int64_t lost = 0;           // of the deleted: evicted or preempted, and nothing replaces them
   static const api::TypeInfo& Type();
 };
 
@@ -56,6 +57,16 @@ struct ReasonLine {
   std::string reason;
   int64_t attempts = 0;  // that named it
   int64_t pending = 0;   // pods pending at the end whose last attempt named it
+  static const api::TypeInfo& Type();
+};
+
+// A workload that has pods without a node at the end, or had some before the first event.
+struct PendingLine {
+  std::string workload;              // "Deployment shop/web"
+  int64_t before = 0;                // pods pending before the first event
+  int64_t pending = 0;               // at the end
+  std::vector<std::string> reasons;  // of the last failed attempt of one of them
+  std::vector<std::string> pods;     // up to 20 names of those pending at the end
   static const api::TypeInfo& Type();
 };
 
@@ -131,6 +142,9 @@ struct ScenarioReport {
   std::vector<LatencyBucket> latency_histogram;
   std::vector<AttemptsLine> attempts;
   std::vector<ReasonLine> reasons;
+  std::vector<PendingLine> pending;   // most pods first
+  std::vector<std::string> lost;      // "shop/debug": evicted, and nothing replaces them
+  std::vector<std::string> inferred;  // "ReplicaSet shop/web-5d4f": not in the input
   std::vector<Summary> utilization;
   FragmentationSummary fragmentation;
   std::vector<EventLine> events;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "sim/host/engine_host.h"
 #include "sim/host/model_api.h"
 #include "sim/record/recorder.h"
+#include "sim/record/workload_name.h"
 #include "sim/scenario/clerk.h"
 #include "sim/scenario/kubelet.h"
 #include "sim/scenario/stage.h"
@@ -24,6 +26,7 @@ constexpr int64_t kSamples = 120;
 constexpr int64_t kMaxSamples = 100'000;
 constexpr Nanos kShortestCycle = 1000;
 constexpr size_t kMaxWarnings = 20;
+constexpr size_t kMaxNames = 100;
 
 api::Time Start() { return api::Time::FromUnixNano(1'767'225'600 * kSecond); }
 
@@ -63,7 +66,9 @@ class Run {
         volumes_(loop_, api_),
         stage_(loop_, api_, clerk_, kubelet_, options.duration, chance_.Seed(), Hooks()),
         network_(scenario, chance_.Seed()),
-        host_(loop_, api_, network_, options.config, EngineOptions(), &recorder_) {}
+        host_(loop_, api_, network_, options.config, EngineOptions(), &recorder_) {
+    api_.Subscribe([this](const ApiChange& change) { NoteLost(change); });
+  }
 
   Result<ScenarioReport> Go() {
     if (auto ok = Populate(); !ok) return Fail(ok.error());
@@ -78,6 +83,7 @@ class Run {
       if (options_.progress) options_.progress(at);
     }
     if (error_) return Fail(*error_);
+    if (!began_) recorder_.BeforeFirstEvent();
     return Finish(step);
   }
 
@@ -114,6 +120,10 @@ class Run {
         if (auto ok = clerk_.Apply(object); !ok) return ok;
       }
     }
+    api_.ForEach<api::Pod>([this](const api::Pod& pod) {
+      input_pods_.insert(ModelApi::Key(pod.metadata.namespace_, pod.metadata.name));
+    });
+    inferred_ = controller_.InferMissing();
     return {};
   }
 
@@ -128,6 +138,7 @@ class Run {
                           (event.times && turn > *event.times);
     if (too_late) return;
     loop_.At(at, [this, &event, at, turn] {
+      if (!std::exchange(began_, true)) recorder_.BeforeFirstEvent();
       if (!event.name.empty()) recorder_.Mark(event.name);
       if (auto ok = stage_.Do(event); !ok) FailWith(ok.error().In(event.path));
       if (event.every) ScheduleAt(event, at + event.every->ns, turn + 1);
@@ -151,6 +162,17 @@ class Run {
     if (auto ok = host_.Start(); !ok) FailWith(ok.error().In("the scheduler does not start"));
   }
 
+  // A pod of the input that ends before its time, and no controller to replace it.
+  void NoteLost(const ApiChange& change) {
+    const auto* pod = std::get_if<api::Pod>(change.object.get());
+    if (pod == nullptr || change.type != ApiChange::Type::kDeleted || IsFinished(*pod)) return;
+    if (ControllerOf(pod->metadata) != nullptr || pod->spec.node_name.empty()) return;
+    const std::string key = ModelApi::Key(pod->metadata.namespace_, pod->metadata.name);
+    if (!input_pods_.contains(key) || stage_.WasDeleted(key)) return;
+    ++lost_count_;
+    if (lost_.size() < kMaxNames) lost_.push_back(key);
+  }
+
   void FailWith(const Error& error) {
     if (!error_) error_ = error;
   }
@@ -171,6 +193,18 @@ class Run {
     if (warned_ > kMaxWarnings) {
       report.warnings.push_back(fmt::format("and {} more", warned_ - kMaxWarnings));
     }
+    report.pods.lost = lost_count_;
+    report.lost = std::move(lost_);
+    report.inferred = std::move(inferred_);
+    if (!report.inferred.empty()) {
+      constexpr std::string_view kText =
+          "the controllers of some pods are not in the input ({} in all, e.g. {}); each was taken "
+          "to "
+          "keep the pods it had. Dump replicasets,statefulsets,jobs,replicationcontrollers as well";
+      report.warnings.push_back(
+          fmt::format(kText, report.inferred.size(), report.inferred.front()));
+    }
+    if (report.inferred.size() > kMaxNames) report.inferred.resize(kMaxNames);
     return report;
   }
 
@@ -190,6 +224,11 @@ class Run {
   std::optional<Error> error_;
   std::vector<std::string> warnings_;
   size_t warned_ = 0;
+  std::vector<std::string> inferred_;
+  std::set<std::string> input_pods_;
+  std::vector<std::string> lost_;
+  int64_t lost_count_ = 0;
+  bool began_ = false;  // the first event has happened
 };
 
 }  // namespace

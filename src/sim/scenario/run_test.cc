@@ -95,6 +95,64 @@ events:
   EXPECT_GT(report.pods.deleted, 0);
 }
 
+std::string PodYaml(const std::string& name, const std::string& node, const std::string& kind,
+                    const std::string& owner) {
+  std::string owners;
+  if (!kind.empty()) {
+    owners = ", ownerReferences: [{apiVersion: v1, kind: " + kind + ", name: " + owner +
+             ", uid: u, controller: true}]";
+  }
+  return "- {apiVersion: v1, kind: Pod, metadata: {name: " + name + owners +
+         "}, spec: {nodeName: " + node +
+         ", containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}}\n";
+}
+
+// A dump without the controllers.
+std::string PodsAlone() {
+  return "objects:\n" + PodYaml("web-5d4f-a", "node-1", "ReplicaSet", "web-5d4f") +
+         PodYaml("web-5d4f-b", "node-1", "ReplicaSet", "web-5d4f") +
+         PodYaml("web-5d4f-c", "node-2", "ReplicaSet", "web-5d4f") +
+         PodYaml("db-0", "node-1", "StatefulSet", "db") +
+         PodYaml("static", "node-1", "Node", "node-1") + PodYaml("debug", "node-1", "", "");
+}
+
+TEST(RunScenario, ControllersThatAreNotInTheInputAreInferred) {
+  const ScenarioReport report = Play(std::string(kNodes) + PodsAlone() + R"(
+events:
+- {at: 1m, drain: {name: node-1}}
+)");
+  EXPECT_EQ(report.inferred,
+            (std::vector<std::string>{"ReplicaSet default/web-5d4f", "StatefulSet default/db"}));
+  EXPECT_EQ(report.samples.back().bound, 5) << "all but the one that is lost";
+  EXPECT_EQ(report.pods.created, 6 + 3);
+  EXPECT_EQ(report.pods.lost, 1);
+  EXPECT_EQ(report.lost, (std::vector<std::string>{"default/debug"}));
+  ASSERT_EQ(report.warnings.size(), 1u);
+  EXPECT_NE(report.warnings[0].find("2 in all, e.g. ReplicaSet default/web-5d4f"),
+            std::string::npos);
+}
+
+TEST(RunScenario, WhatAnEventDeletesIsNotLost) {
+  const ScenarioReport report = Play(std::string(kNodes) + PodsAlone() + R"(
+events:
+- {at: 1m, delete: {kind: Pod, name: debug}}
+)");
+  EXPECT_EQ(report.pods.lost, 0);
+}
+
+TEST(RunScenario, PendingWorkloadsAreNamed) {
+  const ScenarioReport report = Play(std::string(kNodes) + kDeployment + R"(
+events:
+- {at: 1m, scale: {kind: Deployment, name: web, replicas: 20}}
+)");
+  ASSERT_EQ(report.pending.size(), 1u);
+  EXPECT_EQ(report.pending[0].workload, "Deployment default/web");
+  EXPECT_EQ(report.pending[0].before, 0);
+  EXPECT_EQ(report.pending[0].pending, report.pods.pending);
+  EXPECT_EQ(report.pending[0].pods.size(), static_cast<size_t>(report.pods.pending));
+  EXPECT_EQ(report.pending[0].reasons, (std::vector<std::string>{"Insufficient cpu"}));
+}
+
 TEST(RunScenario, NoExecuteTaintsDriveAwayAndNodesTakeTheirPodsAlong) {
   for (const char* event : {"{at: 1m, taint: {nodes: {name: node-1}, taints: ['gone:NoExecute']}}",
                             "{at: 1m, removeNodes: {name: node-1}}"}) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/rules/label_selector.h"
+#include "sim/record/workload_name.h"
 
 namespace berth::sim {
 namespace {
@@ -40,11 +41,10 @@ bool SameTaint(const api::Taint& a, const api::Taint& b) {
   return a.key == b.key && a.effect == b.effect;
 }
 
-bool IsDaemonPod(const api::Pod& pod) {
-  return std::any_of(pod.metadata.owner_references.begin(), pod.metadata.owner_references.end(),
-                     [](const auto& owner) {
-                       return owner.kind == "DaemonSet" && owner.controller.value_or(false);
-                     });
+// As kubectl drain has it: pods of DaemonSets and static pods stay.
+bool StaysOnDrain(const api::Pod& pod) {
+  const api::OwnerReference* owner = ControllerOf(pod.metadata);
+  return owner != nullptr && (owner->kind == "DaemonSet" || owner->kind == "Node");
 }
 
 template <class T>
@@ -141,7 +141,7 @@ void Stage::Drain(const NodePick& pick, std::string_view path) {
       const ObjectPtr object = api_.Get("Pod", key);
       if (object == nullptr) continue;
       const auto& pod = std::get<api::Pod>(*object);
-      if (IsDaemonPod(pod)) continue;
+      if (StaysOnDrain(pod)) continue;
       api_.DeletePod({pod.metadata.namespace_, pod.metadata.name, pod.metadata.uid});
     }
   }
@@ -204,6 +204,7 @@ void Stage::Delete(const DeleteObjects& what, std::string_view path) {
   if (found.empty()) hooks_.warn(fmt::format("{}: there is no such {}", path, what.kind));
   for (const auto& [ns, name] : found) {
     if (what.kind == "Pod") {
+      deleted_.insert(ModelApi::Key(ns, name));
       api_.DeletePod({ns, name, {}});
     } else {
       api_.Delete(what.kind, ns, name);

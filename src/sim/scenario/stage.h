@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ class Stage {
 
   Result<void> Do(const ScenarioEvent& event);
   void AddNodes(const NodeGroup& group);
+  // Has a `delete` event named this pod ("namespace/name")?
+  bool WasDeleted(const std::string& key) const { return deleted_.contains(key); }
 
  private:
   std::vector<std::string> Pick(const NodePick& pick, std::string_view path);
@@ -60,6 +63,7 @@ class Stage {
   std::map<std::string, int64_t> next_node_;
   std::map<std::string, int64_t> next_pod_;
   int64_t arrived_ = 0;
+  std::set<std::string> deleted_;
 };
 
 }  // namespace berth::sim

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/record/workload_name.h"
 #include "sim/workloads.h"
 
 namespace berth::sim {
@@ -22,13 +23,6 @@ std::string WorkloadKey(std::string_view kind, std::string_view ns, std::string_
 std::string KeyOfWorkload(const api::Object& object) {
   const api::ObjectMeta& metadata = *api::MetadataOf(object);
   return WorkloadKey(api::KindOf(object), metadata.namespace_, metadata.name);
-}
-
-const api::OwnerReference* ControllerOf(const api::ObjectMeta& metadata) {
-  for (const api::OwnerReference& owner : metadata.owner_references) {
-    if (owner.controller.value_or(false)) return &owner;
-  }
-  return nullptr;
 }
 
 bool IsAlive(const api::Pod& pod) { return !IsFinished(pod) && !pod.metadata.deletion_timestamp; }
@@ -49,6 +43,22 @@ int64_t NumberOf(const std::string& uid) {
   }
   return number;
 }
+
+// The pod as its controller would create it once more.
+api::Pod Afresh(const api::Pod& pod) {
+  api::Pod fresh;
+  fresh.metadata.namespace_ = pod.metadata.namespace_;
+  fresh.metadata.name = pod.metadata.name;
+  fresh.metadata.labels = pod.metadata.labels;
+  fresh.metadata.annotations = pod.metadata.annotations;
+  fresh.metadata.owner_references = pod.metadata.owner_references;
+  fresh.spec = pod.spec;
+  fresh.spec.node_name.clear();
+  return fresh;
+}
+
+// A DaemonSet's pods stay away with their node, and a node's own pods are not evicted.
+bool ReplacesPods(std::string_view kind) { return kind != "DaemonSet" && kind != "Node"; }
 
 int64_t JobWants(const api::JobSpec& job, int64_t succeeded) {
   if (job.suspend.value_or(false)) return 0;
@@ -122,7 +132,11 @@ void WorkloadController::Sync(const std::string& workload) {
   const ObjectPtr object = api_.Get(workload.substr(0, slash), workload.substr(slash + 1));
   Owned& owned = owned_[workload];
   if (object == nullptr) {
-    RemoveAll(workload, owned);
+    if (const auto it = inferred_.find(workload); it != inferred_.end()) {
+      SyncInferred(workload.substr(workload.rfind('/') + 1), it->second, owned);
+    } else {
+      RemoveAll(workload, owned);
+    }
     return;
   }
   if (const auto* d = std::get_if<api::Deployment>(object.get())) {
@@ -231,6 +245,54 @@ void WorkloadController::SyncDaemonSet(const api::DaemonSet& set, Owned& owned) 
   for (api::Pod& pod : missing) {
     const bool leaving = api_.Find<api::Pod>(ns, pod.metadata.name) != nullptr;
     if (!leaving) Create(api::Object(std::move(pod)));
+  }
+}
+
+std::vector<std::string> WorkloadController::InferMissing() {
+  const auto exists = [this](const std::string& workload) {
+    const size_t slash = workload.find('/');
+    return api_.Get(workload.substr(0, slash), workload.substr(slash + 1)) != nullptr;
+  };
+  api_.ForEach<api::Pod>([&](const api::Pod& pod) {
+    const api::OwnerReference* owner = ControllerOf(pod.metadata);
+    if (owner == nullptr || !ReplacesPods(owner->kind)) return;
+    const std::string key = WorkloadKey(owner->kind, pod.metadata.namespace_, owner->name);
+    // A Deployment of the input creates the ReplicaSet itself.
+    std::string workload = WorkloadName(pod);
+    workload[workload.find(' ')] = '/';
+    if (exists(key) || exists(workload)) return;
+    Inferred& inferred = inferred_[key];
+    inferred.pods.push_back(Afresh(pod));
+    inferred.same_names = owner->kind == "StatefulSet";
+  });
+  std::vector<std::string> names;
+  for (const auto& [key, inferred] : inferred_) {
+    std::string name = key;
+    name[name.find('/')] = ' ';
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+void WorkloadController::SyncInferred(const std::string& name, const Inferred& inferred,
+                                      Owned& owned) {
+  if (inferred.same_names) {
+    for (const api::Pod& pod : inferred.pods) {
+      const std::string key = ModelApi::Key(pod.metadata.namespace_, pod.metadata.name);
+      if (api_.Get("Pod", key) == nullptr) Create(api::Object(pod));
+    }
+    return;
+  }
+  const auto done = static_cast<size_t>(owned.succeeded);
+  const size_t wanted = inferred.pods.size() - std::min(inferred.pods.size(), done);
+  for (size_t i = owned.alive.size(); i < wanted; ++i) {
+    api::Pod pod = inferred.pods.front();
+    for (;;) {
+      pod.metadata.name = fmt::format("{}-{}", name, owned.next++);
+      const std::string key = ModelApi::Key(pod.metadata.namespace_, pod.metadata.name);
+      if (api_.Get("Pod", key) == nullptr) break;
+    }
+    if (!Create(api::Object(std::move(pod)))) return;
   }
 }
 

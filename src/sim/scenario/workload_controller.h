@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/object.h"
 #include "sim/host/event_loop.h"
@@ -30,6 +31,10 @@ class WorkloadController {
   WorkloadController(const WorkloadController&) = delete;
   WorkloadController& operator=(const WorkloadController&) = delete;
 
+  // Called once all objects of the input exist. The controllers of pods that are not among them are
+  // inferred: they replace pods that are deleted. Returns them, as "ReplicaSet shop/web-5d4f".
+  std::vector<std::string> InferMissing();
+
  private:
   // The pods of one workload.
   struct Owned {
@@ -37,6 +42,12 @@ class WorkloadController {
     int64_t succeeded = 0;
     int64_t next = 1;  // number of the next pod
     bool pending = false;
+  };
+
+  // Of a controller that is not there: what it keeps.
+  struct Inferred {
+    std::vector<api::Pod> pods;  // as they would be created
+    bool same_names = false;     // as a StatefulSet's
   };
 
   void OnChange(const ApiChange& change);
@@ -47,6 +58,7 @@ class WorkloadController {
   void SyncNumbered(const api::Object& object, int64_t wanted, Owned& owned);
   void SyncStatefulSet(const api::StatefulSet& set, Owned& owned);
   void SyncDaemonSet(const api::DaemonSet& set, Owned& owned);
+  void SyncInferred(const std::string& name, const Inferred& inferred, Owned& owned);
   void Shrink(Owned& owned, int64_t wanted);
   void RemoveAll(const std::string& workload, Owned& owned);
   // False: there is one of that name.
@@ -59,6 +71,7 @@ class WorkloadController {
   std::function<void(const std::string&)> warn_;
   std::map<std::string, Owned> owned_;  // by KIND/NAMESPACE/NAME
   std::set<std::string> daemon_sets_;
+  std::map<std::string, Inferred> inferred_;  // by KIND/NAMESPACE/NAME
 };
 
 }  // namespace berth::sim

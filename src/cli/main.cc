@@ -9,6 +9,7 @@
 #include "cli/build_info.h"
 #include "cli/config_command.h"
 #include "cli/explain/explain.h"
+#include "cli/explain/pending.h"
 #include "cli/scheduler/scheduler.h"
 #include "cli/simulate.h"
 #include "cli/up/up.h"
@@ -27,6 +28,7 @@ constexpr Command kCommands[] = {
     {"config", "validate, default and convert configuration files", &berth::cli::Config},
     {"explain", "show why a pod is on its node or pending, and what would help",
      &berth::cli::Explain},
+    {"pending", "list pending pods by workload and cause", &berth::cli::Pending},
     {"simulate", "place the pending pods of a cluster dump, with reasons", &berth::cli::Simulate},
 };
 

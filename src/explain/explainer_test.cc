@@ -247,6 +247,54 @@ TEST_F(ExplainerTest, SuggestsWhatWouldHelp) {
   EXPECT_THAT(texts, Contains(HasSubstr("fits on a new node like d")));
 }
 
+TEST_F(ExplainerTest, NamesRootCauses) {
+  PutNode(MakeNode("a").Cpu("16").Label("disk", "hdd"));
+  api::Pod pod = MakePod("p").Requests("cpu", "40").Requests("example.com/gpu", "1");
+  pod.spec.node_selector["disk"] = "ssd";
+  pod.spec.node_selector["x;y"] = "z";
+  api::Volume& volume = pod.spec.volumes.emplace_back();
+  volume.name = "v";
+  volume.persistent_volume_claim.emplace();
+  volume.persistent_volume_claim->claim_name = "missing";
+  PutPod(pod);
+  Run();
+  const scheduler::Source source = engine_->Explaining();
+  const auto list = Suggest(source, FindPod(source, "ns", "p"));
+  ASSERT_TRUE(list);
+  std::vector<std::string> texts;
+  for (const Cause& cause : list->causes) texts.push_back(cause.text);
+  EXPECT_THAT(texts,
+              ElementsAre("PersistentVolumeClaim ns/missing of its volume v does not exist",
+                          "no node has the label disk=ssd of its nodeSelector (nodes have hdd)",
+                          "no node has the label x;y=z of its nodeSelector",
+                          "it requests 40 cpu, more than any node has: the largest has 16",
+                          "no node has example.com/gpu"));
+  EXPECT_THAT(list->causes[0].remedy, HasSubstr(R"("name": "missing"}, "spec")"));
+  EXPECT_EQ(list->causes[1].remedy, "kubectl label node NODE disk=ssd");
+  EXPECT_EQ(list->causes[2].remedy, "") << "nothing that a shell would obey is offered";
+}
+
+TEST_F(ExplainerTest, ReplicasOfTheSameWorkloadAreNoVictims) {
+  const auto replica = [](const std::string& name, const std::string& owner) {
+    api::Pod pod = MakePod(name).Requests("cpu", "1");
+    api::OwnerReference& reference = pod.metadata.owner_references.emplace_back();
+    reference.api_version = "apps/v1";
+    reference.kind = "ReplicaSet";
+    reference.name = owner;
+    reference.controller = true;
+    return pod;
+  };
+  PutNode(MakeNode("a").Cpu("1"));
+  api::Pod placed = replica("web-1", "web");
+  placed.spec.node_name = "a";
+  PutPod(placed);
+  PutPod(replica("web-2", "web"));
+  PutPod(replica("other-1", "other"));
+  Run();
+  EXPECT_THAT(Suggested("other-1"), Contains(HasSubstr("priority were above 0: evicts 1 pod")));
+  EXPECT_THAT(Suggested("web-2"), testing::Not(Contains(HasSubstr("evicts"))));
+}
+
 TEST_F(ExplainerTest, ListsArePagedAndFiltered) {
   PutNode(MakeNode("a").Cpu("3"));
   for (int i = 0; i < 5; ++i) PutPod(MakePod("p" + std::to_string(i)).Requests("cpu", "1"));

@@ -215,7 +215,8 @@ void AddVolumesAndClaims(const api::Pod& pod, std::vector<PodChange>* changes) {
     std::string what = fmt::format("it did without volume {}", volume.name);
     ByName<std::string> change{{"volume", volume.name}};
     if (volume.persistent_volume_claim) {
-      what += fmt::format(" (claim {})", volume.persistent_volume_claim->claim_name);
+      what +=
+          fmt::format(" (PersistentVolumeClaim {})", volume.persistent_volume_claim->claim_name);
       change["claim"] = volume.persistent_volume_claim->claim_name;
     } else if (!volume.ephemeral && !volume.csi && !volume.gce_persistent_disk &&
                !volume.aws_elastic_block_store && !volume.iscsi && !volume.rbd) {

@@ -241,6 +241,15 @@ const TypeInfo& Suggestion::Type() {
   return type;
 }
 
+const TypeInfo& Cause::Type() {
+  static const TypeInfo type = Describe<Cause>("Cause")
+                                   .Always(1, "kind", &Cause::kind)
+                                   .Always(2, "text", &Cause::text)
+                                   .Field(3, "remedy", &Cause::remedy)
+                                   .Build();
+  return type;
+}
+
 const TypeInfo& SuggestionList::Type() {
   static const TypeInfo type = Describe<SuggestionList>("SuggestionList")
                                    .Always(1, "namespace", &SuggestionList::namespace_)
@@ -249,6 +258,7 @@ const TypeInfo& SuggestionList::Type() {
                                    .Field(4, "message", &SuggestionList::message)
                                    .Always(5, "items", &SuggestionList::items)
                                    .Always(6, "tried", &SuggestionList::tried)
+                                   .Field(7, "causes", &SuggestionList::causes)
                                    .Build();
   return type;
 }

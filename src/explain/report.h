@@ -246,11 +246,21 @@ struct Suggestion {
   static const api::TypeInfo& Type();
 };
 
+// A fact that keeps the pod from every node, whatever else is changed.
+struct Cause {
+  std::string kind;    // LargerThanAnyNode, NoSuchResource, NoSuchLabel, MissingClaim, ...
+  std::string text;    // one sentence
+  std::string remedy;  // a command to paste; empty: none is known, or a suggestion says it
+
+  static const api::TypeInfo& Type();
+};
+
 struct SuggestionList {
   std::string namespace_;
   std::string name;
   int64_t feasible_now = 0;
   std::string message;            // why it does not fit
+  std::vector<Cause> causes;      // root causes, if there are any
   std::vector<Suggestion> items;  // most nodes first
   int64_t tried = 0;              // changes that were tried
 

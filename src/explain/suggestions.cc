@@ -9,6 +9,7 @@
 
 #include "api/rules/label_selector.h"
 #include "cluster/transaction.h"
+#include "explain/causes.h"
 #include "explain/cluster_copy.h"
 #include "explain/explainer.h"
 #include "explain/search.h"
@@ -59,6 +60,7 @@ class Suggester {
       return Finish(inputs);
     }
     list_.message = search_.Message();
+    list_.causes = RootCauses(source_, original_);
     rejected_by_ = RejectingPlugins();
     std::vector<PodChange> loosenings = Loosenings(cluster_, original_);
     PodChanges(loosenings);
@@ -425,7 +427,7 @@ class Suggester {
     size_t found = 0;
     for (const auto& [n, pods] : by_node) {
       if (++tried > kMaxNodesTried || found == 2 || Exhausted()) return;
-      if (pods.size() > kMaxMoved) continue;
+      if (pods.size() > kMaxMoved || AnySibling(cluster_, id_, pods)) continue;
       if (MovePods(n, pods)) ++found;
     }
   }
@@ -454,7 +456,9 @@ class Suggester {
   // Nodes on which evictions would make room for `pod`, which fits nowhere.
   PreemptionView Evictions(const api::Pod& pod) {
     if (Try(pod) > 0 || !search_.error().empty()) return {};
-    return ViewPreemption(search_, cluster_);
+    PreemptionView view = ViewPreemption(search_, cluster_);
+    DropSiblingVictims(source_, id_, &view);
+    return view;
   }
 
   void AddEvictions(std::string kind, const std::string& condition, const PreemptionView& view,

@@ -84,6 +84,18 @@ Error ErrorOf(const kube::ApiResponse& response, const std::string& server) {
 
 }  // namespace
 
+void AddServerFlags(term::Flags& flags, ExplainServer* server) {
+  flags.AddText("server", "URL", "address of the scheduler's secure port or of berth up",
+                &server->server);
+  flags.AddText("kubeconfig", "FILE", "server and credentials ($KUBECONFIG, ~/.kube/config)",
+                &server->kubeconfig);
+  flags.AddText("token", "TOKEN", "bearer token for the server", &server->token);
+  flags.AddText("token-file", "FILE", "file that contains the bearer token", &server->token_file);
+  flags.AddText("ca-file", "FILE", "CA certificates to verify the server with", &server->ca_file);
+  flags.AddSwitch("insecure-skip-tls-verify", "do not verify the server certificate",
+                  &server->insecure);
+}
+
 Result<std::string> Fetch(const ExplainServer& from, const std::string& path,
                           const std::string& query) {
   auto config = ConfigOf(from);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "term/flags.h"
 
 namespace berth::cli {
 
@@ -15,6 +16,9 @@ struct ExplainServer {
   std::string ca_file;
   bool insecure = false;
 };
+
+// --server, --kubeconfig, --token and so on.
+void AddServerFlags(term::Flags& flags, ExplainServer* server);
 
 // The body of GET `path`?`query`. Errors say what to do.
 Result<std::string> Fetch(const ExplainServer& from, const std::string& path,

@@ -66,15 +66,7 @@ term::Flags MakeFlags(Options* o) {
   flags.AddText("node", "NODE", "also show the result for this node", &o->node);
   flags.AddNumber("nodes", "K", "number of best nodes to show (5)", 1, 100, &o->nodes);
   flags.AddChoice("o,output", {"table", "json", "yaml"}, "output format", &o->output);
-  flags.AddText("server", "URL", "address of the scheduler's secure port or of berth up",
-                &o->server.server);
-  flags.AddText("kubeconfig", "FILE", "server and credentials ($KUBECONFIG, ~/.kube/config)",
-                &o->server.kubeconfig);
-  flags.AddText("token", "TOKEN", "bearer token for the server", &o->server.token);
-  flags.AddText("token-file", "FILE", "file that contains the bearer token", &o->server.token_file);
-  flags.AddText("ca-file", "FILE", "CA certificates to verify the server with", &o->server.ca_file);
-  flags.AddSwitch("insecure-skip-tls-verify", "do not verify the server certificate",
-                  &o->server.insecure);
+  AddServerFlags(flags, &o->server);
   flags.AddList("f,filename", "FILE|DIR|-", "explain for the cluster in these manifests",
                 &o->files);
   flags.AddText("config", "FILE", "with -f: the KubeSchedulerConfiguration to use", &o->config);

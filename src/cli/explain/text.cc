@@ -77,6 +77,9 @@ class Writer {
 
   std::string Text(const explain::SuggestionList* suggestions) {
     Headline();
+    if (suggestions != nullptr) Causes(*suggestions);
+    RecordText();
+    TodayText();
     FunnelText();
     NodeText();
     Ranking();
@@ -101,26 +104,65 @@ class Writer {
         !view_.pod_node.empty() || outcome == "Scheduled" ? term::Tone::kGood : term::Tone::kBad;
     text_ += In(options_.pod, term::Tone::kBold) + "  " + In(outcome, tone);
     if (record) {
-      text_ +=
-          In(fmt::format("  attempt {}, {}", record->attempt, record->time.Format().substr(0, 19)),
-             term::Tone::kDim);
+      text_ += In(fmt::format("  attempt {}, {}", record->attempt,
+                              record->time.Format().substr(0, 19) + "Z"),
+                  term::Tone::kDim);
     }
     text_ += "\n" + Wrapped(message, 2);
     if (record && !record->nominated_node.empty()) {
       text_ += fmt::format("  waits for room on {}: {} asked to go\n", record->nominated_node,
                            Plural(static_cast<int64_t>(record->victims.size()), "pod"));
     }
-    if (record && view_.present) {
-      text_ += Wrapped(fmt::format("now: {}{}. {}", view_.present->outcome,
-                                   view_.present->node.empty() ? "" : " on " + view_.present->node,
-                                   view_.present->message),
-                       2);
-    }
-    if (record && view_.recomputed) {
-      text_ +=
-          In("  the cluster has changed since; what follows is as it is now\n", term::Tone::kDim);
-    }
     if (!view_.durations_ms.empty()) text_ += In(Wrapped(Durations(), 2), term::Tone::kDim);
+  }
+
+  void Causes(const explain::SuggestionList& list) {
+    if (list.causes.empty()) return;
+    Heading("CAUSE");
+    for (const explain::Cause& cause : list.causes) {
+      std::string line = Wrapped(cause.text, 4);
+      line[2] = '-';
+      text_ += line;
+      // Not wrapped: it is there to be pasted.
+      if (!cause.remedy.empty()) text_ += "      " + cause.remedy + "\n";
+    }
+  }
+
+  // What was recorded when the pod was decided on.
+  void RecordText() {
+    if (!view_.record) return;
+    const explain::DecisionSummary& record = *view_.record;
+    Heading("AS DECIDED");
+    if (!record.node.empty()) text_ += Wrapped("chosen: " + Choice(record), 2);
+    text_ += Wrapped(
+        fmt::format("feasible: {} of {}", record.feasible, Plural(record.nodes, "node")), 2);
+    for (const explain::Rejection& rejection : record.rejections) {
+      text_ +=
+          In(Wrapped(fmt::format("{} {}", rejection.nodes, rejection.reason), 6), term::Tone::kDim);
+    }
+  }
+
+  // "general-06 with 693 points, at random among 8 equal nodes".
+  static std::string Choice(const explain::DecisionSummary& record) {
+    if (record.feasible == 1) return record.node + ", the only feasible node";
+    std::string text = fmt::format("{} with {} points", record.node, record.score);
+    if (record.equal > 1) text += fmt::format(", at random among {} equal nodes", record.equal);
+    return text;
+  }
+
+  // Where the sections that follow describe another cluster than the one decided on.
+  void TodayText() {
+    if (!view_.record || !view_.recomputed) return;
+    Heading("TODAY");
+    std::string text = "the cluster has changed since; ";
+    if (view_.present) {
+      text += fmt::format("the outcome would be: {}{}. {}", view_.present->outcome,
+                          view_.present->node.empty() ? "" : " on " + view_.present->node,
+                          view_.present->message);
+    } else {
+      text += "the outcome would be the same. All that follows is as of today";
+    }
+    text_ += Wrapped(text, 2);
   }
 
   // In the order of the cycle.

@@ -22,6 +22,37 @@ TEST(ExplainText, DurationsAreOneLineInTheOrderOfTheCycle) {
       << "not timed: nothing is claimed";
 }
 
+TEST(ExplainText, TheRecordComesBeforeTheClusterOfToday) {
+  berth::explain::DecisionView view;
+  view.pod_node = "general-06";
+  view.recomputed = true;
+  view.record.emplace();
+  view.record->outcome = "Scheduled";
+  view.record->node = "general-06";
+  view.record->score = 693;
+  view.record->equal = 8;
+  view.record->feasible = 44;
+  view.record->nodes = 60;
+  view.record->rejections = {{"TaintToleration", "node(s) had untolerated taint(s)", "", 16, {}}};
+  view.present.emplace();
+  view.present->outcome = "Unschedulable";
+  view.present->message = "0/60 nodes are available";
+  const std::string text = ExplainText(view, nullptr, {.pod = "default/web"});
+  EXPECT_THAT(text,
+              HasSubstr("  chosen: general-06 with 693 points, at random among 8 equal nodes\n"
+                        "  feasible: 44 of 60 nodes\n"
+                        "      16 node(s) had untolerated taint(s)\n"));
+  EXPECT_THAT(text, HasSubstr("the outcome would be: Unschedulable. 0/60"));
+  EXPECT_LT(text.find("AS DECIDED"), text.find("TODAY"));
+  EXPECT_LT(text.find("TODAY"), text.find("FILTERS"));
+
+  view.record->feasible = 1;
+  view.recomputed = false;
+  const std::string fresh = ExplainText(view, nullptr, {.pod = "default/web"});
+  EXPECT_THAT(fresh, HasSubstr("chosen: general-06, the only feasible node\n"));
+  EXPECT_THAT(fresh, Not(HasSubstr("TODAY")));
+}
+
 TEST(ExplainText, L6WhatComesFromOutsideCannotTalkToTheTerminal) {
   berth::explain::DecisionView view;
   view.pod_node = "n\x1b[31m";

@@ -70,7 +70,10 @@ api::Time WallClock() {
 class RunningCluster final : public Cluster {
  public:
   explicit RunningCluster(ClusterOptions options)
-      : options_(std::move(options)), loop_(net::MakeSystemLoop()), store_(catalog_) {}
+      : options_(std::move(options)),
+        loop_(net::MakeSystemLoop()),
+        catalog_(options_.gates),
+        store_(catalog_) {}
 
   ~RunningCluster() override { Stop(); }
 
@@ -95,7 +98,8 @@ class RunningCluster final : public Cluster {
     const Resource& nodes = catalog_.Core("nodes");
     if (store_.All(nodes.storage_id).empty()) {
       for (size_t i = 0; i < options_.nodes; ++i) {
-        (void)registry_->Create(nodes, "", MakeNode(i, WallClock()), kBootstrap);
+        (void)registry_->Create(nodes, "", MakeNode(i, WallClock(), catalog_.GitVersion()),
+                                kBootstrap);
       }
     }
     for (const auto& [name, text] : options_.manifests) {
@@ -250,7 +254,7 @@ Result<void> CreateOne(Registry& registry, Json object) {
 
 }  // namespace
 
-Json MakeNode(size_t index, const api::Time& now) {
+Json MakeNode(size_t index, const api::Time& now, std::string_view version) {
   const std::string name = fmt::format("node-{:04}", index + 1);
   Json node = Named(name);
   node.At("metadata")
@@ -274,7 +278,7 @@ Json MakeNode(size_t index, const api::Time& now) {
                                          {"address", fmt::format("172.18.{}.{}", index / 254 % 254,
                                                                  index % 254 + 1)}}),
                        Json::MakeObject({{"type", "Hostname"}, {"address", name}})}));
-  status.Set("nodeInfo", Json::MakeObject({{"kubeletVersion", "v1.34.10-sim"},
+  status.Set("nodeInfo", Json::MakeObject({{"kubeletVersion", fmt::format("{}-sim", version)},
                                            {"osImage", "simulated"},
                                            {"operatingSystem", "linux"},
                                            {"architecture", "amd64"},

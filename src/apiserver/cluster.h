@@ -22,6 +22,7 @@
 namespace berth::apiserver {
 
 struct ClusterOptions {
+  config::FeatureGates gates = {};  // whose API server this is
   std::string bind_address = "127.0.0.1";
   int port = 8001;
   bool any_port = false;  // the system chooses
@@ -61,7 +62,8 @@ class Cluster {
 };
 
 // The nodes a cluster of `count` has: three zones, 16 CPUs and 64 GiB each.
-Json MakeNode(size_t index, const api::Time& now);
+// `version` is that of their kubelets.
+Json MakeNode(size_t index, const api::Time& now, std::string_view version);
 
 // Creates every object of a manifest through the registry; lists are taken apart.
 Result<void> CreateAll(Registry& registry, std::string_view manifest);

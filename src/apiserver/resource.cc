@@ -7,6 +7,9 @@
 namespace berth::apiserver {
 namespace {
 
+using config::Gate;
+using config::Release;
+
 enum Traits : unsigned {
   kCluster = 1,
   kStatus = 2,
@@ -23,7 +26,18 @@ struct Row {
   unsigned traits;
   std::vector<std::string> short_names = {};
   std::vector<std::string> selectable = {};
+  // Releases that have the resource, and the gates that must be on for it.
+  Release first = Release::k1_34;
+  Release last = Release::k1_37;
+  std::vector<config::Gate> gates = {};
 };
+
+Row In(Release first, Release last, std::vector<config::Gate> gates, Row row) {
+  row.first = first;
+  row.last = last;
+  row.gates = std::move(gates);
+  return row;
+}
 
 const std::vector<std::string> kEventFields = {"involvedObject.kind",
                                                "involvedObject.namespace",
@@ -107,6 +121,12 @@ std::vector<Row> BuiltIn() {
        "horizontalpodautoscalers",
        kStatus | kAll,
        {"hpa"}},
+      {"autoscaling",
+       "v1",
+       "HorizontalPodAutoscaler",
+       "horizontalpodautoscalers",
+       kStatus | kAll,
+       {"hpa"}},
       {"batch", "v1", "CronJob", "cronjobs", kStatus | kAll, {"cj"}},
       {"batch", "v1", "Job", "jobs", kStatus | kAll, {}, {"status.successful"}},
       {"certificates.k8s.io",
@@ -115,9 +135,21 @@ std::vector<Row> BuiltIn() {
        "certificatesigningrequests",
        kCluster | kStatus,
        {"csr"}},
+      In(Release::k1_37, Release::k1_37, {Gate::kClusterTrustBundle},
+         {"certificates.k8s.io",
+          "v1",
+          "ClusterTrustBundle",
+          "clustertrustbundles",
+          kCluster,
+          {},
+          {"spec.signerName"}}),
+      In(Release::k1_37, Release::k1_37, {Gate::kPodCertificateRequest},
+         {"certificates.k8s.io", "v1", "PodCertificateRequest", "podcertificaterequests", kStatus}),
       {"networking.k8s.io", "v1", "IngressClass", "ingressclasses", kCluster},
       {"networking.k8s.io", "v1", "Ingress", "ingresses", kStatus, {"ing"}},
+      {"networking.k8s.io", "v1", "IPAddress", "ipaddresses", kCluster, {"ip"}},
       {"networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", 0, {"netpol"}},
+      {"networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", kCluster | kStatus},
       {"policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", kStatus, {"pdb"}},
       {"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", kCluster},
       {"rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", kCluster},
@@ -138,6 +170,16 @@ std::vector<Row> BuiltIn() {
        "mutatingwebhookconfigurations", kCluster},
       {"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
        "validatingwebhookconfigurations", kCluster},
+      {"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy",
+       "validatingadmissionpolicies", kCluster | kStatus},
+      {"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding",
+       "validatingadmissionpolicybindings", kCluster},
+      In(Release::k1_36, Release::k1_37, {Gate::kMutatingAdmissionPolicy},
+         {"admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy",
+          "mutatingadmissionpolicies", kCluster}),
+      In(Release::k1_36, Release::k1_37, {Gate::kMutatingAdmissionPolicy},
+         {"admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicyBinding",
+          "mutatingadmissionpolicybindings", kCluster}),
       {"apiextensions.k8s.io",
        "v1",
        "CustomResourceDefinition",
@@ -145,6 +187,22 @@ std::vector<Row> BuiltIn() {
        kCluster | kStatus,
        {"crd", "crds"}},
       {"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", kCluster, {"pc"}},
+      In(Release::k1_37, Release::k1_37, {Gate::kGenericWorkload},
+         {"scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups", kStatus}),
+      In(Release::k1_37, Release::k1_37, {Gate::kGenericWorkload},
+         {"scheduling.k8s.io", "v1beta1", "Workload", "workloads", 0}),
+      In(Release::k1_37, Release::k1_37, {Gate::kCompositePodGroup},
+         {"scheduling.k8s.io", "v1alpha3", "CompositePodGroup", "compositepodgroups", kStatus}),
+      In(Release::k1_37, Release::k1_37, {Gate::kCompositePodGroup},
+         {"scheduling.k8s.io", "v1alpha3", "PodGroup", "podgroups", kStatus}),
+      In(Release::k1_37, Release::k1_37, {Gate::kCompositePodGroup},
+         {"scheduling.k8s.io", "v1alpha3", "Workload", "workloads", 0}),
+      In(Release::k1_36, Release::k1_36, {Gate::kGenericWorkload},
+         {"scheduling.k8s.io", "v1alpha2", "PodGroup", "podgroups", kStatus}),
+      In(Release::k1_36, Release::k1_36, {Gate::kGenericWorkload},
+         {"scheduling.k8s.io", "v1alpha2", "Workload", "workloads", 0}),
+      In(Release::k1_35, Release::k1_35, {Gate::kGenericWorkload},
+         {"scheduling.k8s.io", "v1alpha1", "Workload", "workloads", 0}),
       {"coordination.k8s.io", "v1", "Lease", "leases", 0},
       {"node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", kCluster},
       {"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", 0},
@@ -158,6 +216,21 @@ std::vector<Row> BuiltIn() {
        kCluster,
        {},
        {"spec.nodeName", "spec.driver"}},
+      In(Release::k1_37, Release::k1_37, {Gate::kDRADeviceTaintRules},
+         {"resource.k8s.io", "v1", "DeviceTaintRule", "devicetaintrules", kCluster | kStatus}),
+      In(Release::k1_36, Release::k1_36, {Gate::kDRADeviceTaintRules},
+         {"resource.k8s.io", "v1beta2", "DeviceTaintRule", "devicetaintrules", kCluster | kStatus}),
+      In(Release::k1_35, Release::k1_35, {Gate::kDRADeviceTaintRules},
+         {"resource.k8s.io", "v1alpha3", "DeviceTaintRule", "devicetaintrules",
+          kCluster | kStatus}),
+      In(Release::k1_34, Release::k1_34, {Gate::kDRADeviceTaints},
+         {"resource.k8s.io", "v1alpha3", "DeviceTaintRule", "devicetaintrules", kCluster}),
+      {"flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", "flowschemas", kCluster | kStatus},
+      {"flowcontrol.apiserver.k8s.io", "v1", "PriorityLevelConfiguration",
+       "prioritylevelconfigurations", kCluster | kStatus},
+      In(Release::k1_37, Release::k1_37, {Gate::kStorageVersionMigrator},
+         {"storagemigration.k8s.io", "v1", "StorageVersionMigration", "storageversionmigrations",
+          kCluster | kStatus}),
   };
 }
 
@@ -169,10 +242,17 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+bool Serves(const Row& row, const config::Behaviour& behaviour, const config::FeatureGates& gates) {
+  return row.first <= behaviour.release && behaviour.release <= row.last &&
+         std::all_of(row.gates.begin(), row.gates.end(),
+                     [&](config::Gate gate) { return gates.Enabled(gate); });
+}
+
 }  // namespace
 
-Catalog::Catalog() {
+Catalog::Catalog(const config::FeatureGates& gates) : behaviour_(gates), fields_(gates) {
   for (Row& row : BuiltIn()) {
+    if (!Serves(row, behaviour_, gates)) continue;
     Resource resource{.group = row.group,
                       .version = row.version,
                       .kind = row.kind,
@@ -190,9 +270,19 @@ Catalog::Catalog() {
     resource.wire = wire::FindMessage(resource.group, resource.version, resource.kind);
     Add(std::move(resource));
   }
-  // Events of both groups are the same objects, kept in the form of the core group.
+  // Events of both groups are the same objects, kept in the form of the core group; so are objects
+  // of a group's versions, kept in the form of the preferred one.
   Resource* events = const_cast<Resource*>(Find("events.k8s.io", "v1", "events"));
   events->storage_id = Find("", "v1", "events")->id;
+  for (auto& resource : resources_) {
+    if (resource.get() == events) continue;
+    resource->storage_id = Named(resource->group, resource->plural).id;
+  }
+}
+
+std::string_view Catalog::GitVersion() const {
+  static constexpr std::string_view kVersions[] = {"v1.34.10", "v1.35.8", "v1.36.4", "v1.37.1"};
+  return kVersions[static_cast<size_t>(behaviour_.release)];
 }
 
 const Resource& Catalog::Add(Resource resource) {

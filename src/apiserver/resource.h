@@ -1,6 +1,7 @@
 // Resources: what the API server serves, and where.
 //
-// The built-in ones are a table (resource.cc); definitions (CRDs) add more while the server runs.
+// The built-in ones are a table (resource.cc) with the releases and feature gates they depend on;
+// definitions (CRDs) add more while the server runs.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@
 
 #include "api/codec/schema.h"
 #include "apiserver/wire/message.h"
+#include "config/behaviour.h"
+#include "config/feature_gates.h"
 
 namespace berth::apiserver {
 
@@ -31,7 +34,8 @@ struct Resource {
   std::vector<std::string> selectable = {};
   const api::TypeInfo* type = nullptr;  // null: berth does not describe the kind
   const wire::Message* wire = nullptr;  // null: the kind has no protobuf
-  // Objects are kept under this resource's number, in its form: events exist in two groups.
+  // Objects are kept under this resource's number, in its form: events exist in two groups,
+  // autoscalers in two versions.
   uint32_t id = 0;
   uint32_t storage_id = 0;
 
@@ -42,8 +46,15 @@ struct Resource {
 
 class Catalog {
  public:
-  // The built-in resources.
-  Catalog();
+  // The built-in resources of the API server that the gates are of. Alpha and beta versions are
+  // served when the gate of their kind is on.
+  explicit Catalog(const config::FeatureGates& gates = config::FeatureGates());
+
+  const config::Behaviour& Behaviour() const { return behaviour_; }
+  // The fields of built-in kinds.
+  const wire::Served& Fields() const { return fields_; }
+  // "v1.37.1"
+  std::string_view GitVersion() const;
 
   const Resource* Find(std::string_view group, std::string_view version,
                        std::string_view plural) const;
@@ -53,6 +64,10 @@ class Catalog {
   const Resource& Core(std::string_view plural) const;
   const Resource& Named(std::string_view group, std::string_view plural) const;
   const Resource& At(uint32_t id) const { return *resources_[id]; }
+  // In whose form objects of the resource are kept.
+  const Resource& Kept(const Resource& resource) const {
+    return resource.custom ? resource : At(resource.storage_id);
+  }
   size_t Size() const { return resources_.size(); }
 
   // The served ones, in the order of discovery.
@@ -66,6 +81,8 @@ class Catalog {
  private:
   const Resource& Add(Resource resource);
 
+  config::Behaviour behaviour_;
+  wire::Served fields_;
   std::vector<std::unique_ptr<Resource>> resources_;  // by id
   std::vector<const Resource*> served_;
 };

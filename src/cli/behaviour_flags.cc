@@ -21,6 +21,12 @@ void BehaviourFlags::AddGates(term::Flags& flags) {
 }
 
 Result<config::Behaviour> BehaviourFlags::Make(std::string_view program) const {
+  const auto gates = Gates(program);
+  if (!gates) return Fail(gates.error());
+  return config::Behaviour(*gates);
+}
+
+Result<config::FeatureGates> BehaviourFlags::Gates(std::string_view program) const {
   int minor = config::DefaultKubernetes();
   if (!version_.empty()) {
     const auto parsed = config::ParseKubernetesVersion(version_);
@@ -37,7 +43,7 @@ Result<config::Behaviour> BehaviourFlags::Make(std::string_view program) const {
   for (const std::string& warning : warnings) {
     fmt::print(stderr, "{}: warning: {}\n", program, warning);
   }
-  return config::Behaviour(gates);
+  return gates;
 }
 
 }  // namespace berth::cli

@@ -19,6 +19,8 @@ class BehaviourFlags {
 
   // What was asked for; warnings go to standard error in the name of `program`.
   Result<config::Behaviour> Make(std::string_view program) const;
+  // The same as gates, for whoever needs more of them than the scheduler does.
+  Result<config::FeatureGates> Gates(std::string_view program) const;
 
  private:
   std::string version_;

@@ -109,7 +109,7 @@ void ApiServer::ServeNonResource(Call& call) {
     return;
   }
   if (path == "/version" || path == "/version/") {
-    ReplyJson(call, 200, VersionInfo());
+    ReplyJson(call, 200, VersionInfo(registry_.Resources()));
     return;
   }
   if (path == "/") {

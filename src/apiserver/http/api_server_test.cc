@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kPod =
     R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","labels":{"app":"web"}},)"
-    R"("spec":{"containers":[{"name":"c","image":"nginx"}],"unknownToBerth":{"x":[1]}}})";
+    R"("spec":{"containers":[{"name":"c","image":"nginx"}],"hostAliases":[{"ip":"1.2.3.4"}],)"
+    R"("nonsense":{"x":[1]}}})";
 
 class ApiServerTest : public testing::Test {
  protected:
@@ -83,7 +84,8 @@ TEST_F(ApiServerTest, CreatesWithDefaultsAndKeepsUnknownFields) {
   const Reply made = Send("POST", kPods, std::string(kPod));
   ASSERT_EQ(made.code, 201) << made.body;
   const Json pod = Send("GET", kWeb).json();
-  EXPECT_EQ(pod["spec"]["unknownToBerth"].Dump(), R"({"x":[1]})");
+  EXPECT_EQ(pod["spec"]["hostAliases"].Dump(), R"([{"ip":"1.2.3.4"}])");
+  EXPECT_FALSE(pod["spec"].Has("nonsense"));
   EXPECT_EQ(pod["spec"]["schedulerName"].Str(), "default-scheduler");
   EXPECT_EQ(pod["spec"]["priority"].Dump(), "0");
   EXPECT_EQ(pod["spec"]["tolerations"].Items().size(), 2u);
@@ -208,7 +210,7 @@ TEST_F(ApiServerTest, ProtobufForTheSchedulerAndBack) {
       Send("POST", std::string(kWeb) + "/binding", api::ToEnvelope(binding), proto, proto).code,
       201);
   EXPECT_EQ(Send("GET", kWeb).json()["spec"]["nodeName"].Str(), "n2");
-  EXPECT_EQ(Send("GET", kWeb).json()["spec"]["unknownToBerth"].Dump(), R"({"x":[1]})");
+  EXPECT_EQ(Send("GET", kWeb).json()["spec"]["hostAliases"].Dump(), R"([{"ip":"1.2.3.4"}])");
 }
 
 TEST_F(ApiServerTest, WatchesFollowSelectors) {

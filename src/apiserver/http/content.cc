@@ -11,6 +11,7 @@
 #include "api/codec/yaml.h"
 #include "api/go/go_text.h"
 #include "api/object.h"
+#include "apiserver/http/old_autoscaler.h"
 #include "apiserver/wire/translate.h"
 
 namespace berth::apiserver {
@@ -154,10 +155,11 @@ Answer<Json> DecodeBody(const server::Request& request) {
   return std::move(*value);
 }
 
-Answer<void> CheckFields(const Resource& resource, const Json& object, bool strict) {
+Answer<void> CheckFields(const Catalog& catalog, const Resource& resource, const Json& object,
+                         bool strict) {
   if (strict && resource.wire) {
     std::string unknown;
-    for (const std::string& path : wire::UnknownFields(*resource.wire, object)) {
+    for (const std::string& path : wire::UnknownFields(*resource.wire, catalog.Fields(), object)) {
       if (path == "kind" || path == "apiVersion") continue;
       if (!unknown.empty()) unknown += ", ";
       unknown += fmt::format("unknown field \"{}\"", path);
@@ -171,7 +173,8 @@ Answer<void> CheckFields(const Resource& resource, const Json& object, bool stri
   api::Object value;
   thread_local api::JsonDecoder lenient;
   thread_local api::JsonDecoder picky(api::DecodeOptions{.strict = true});
-  api::JsonDecoder& decoder = strict ? picky : lenient;
+  // The described types do not have every field of every release.
+  api::JsonDecoder& decoder = strict && !resource.wire ? picky : lenient;
   const auto ok = decoder.DecodeInto(*resource.type, kind->emplace(value), object.Dump());
   if (ok) return {};
   std::string message = StrictMessage(ok.error().Message());
@@ -190,11 +193,13 @@ Json Convert(const Resource& asked, const StoredObject& object) {
   if (asked.group == "events.k8s.io") {
     for (const auto& [core, event] : kEventFields) Rename(value, core, event);
   }
+  if (IsOldAutoscaler(asked)) ToOldAutoscaler(value);
   value.Set("apiVersion", asked.ApiVersion());
   return value;
 }
 
 std::string ConvertText(const Resource& asked, const StoredObject& object) {
+  if (IsOldAutoscaler(asked)) return Convert(asked, object).Dump();
   const bool event = asked.group == "events.k8s.io";
   std::string text = "{";
   text.reserve(object.text.size() + 128);
@@ -221,10 +226,15 @@ std::string ConvertText(const Resource& asked, const StoredObject& object) {
   return text;
 }
 
-void ConvertToKept(const Resource& asked, Json& object) {
-  if (asked.group != "events.k8s.io") return;
-  for (const auto& [core, event] : kEventFields) Rename(object, event, core);
-  object.Set("apiVersion", "v1");
+void ConvertToKept(const Resource& asked, const Resource& kept, Json& object) {
+  if (&asked == &kept) return;
+  const std::string_view version = object["apiVersion"].Str();
+  if (!version.empty() && version != asked.ApiVersion()) return;
+  if (asked.group == "events.k8s.io") {
+    for (const auto& [core, event] : kEventFields) Rename(object, event, core);
+  }
+  if (IsOldAutoscaler(asked)) FromOldAutoscaler(object);
+  object.Set("apiVersion", kept.ApiVersion());
 }
 
 std::string ToProtobufMessage(const Resource& resource, std::string_view json) {

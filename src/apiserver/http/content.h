@@ -36,15 +36,17 @@ bool IsProtobuf(std::string_view content_type);
 
 // Checks an object against the described type: values of the wrong type always, unknown fields
 // when strict.
-Answer<void> CheckFields(const Resource& resource, const Json& object, bool strict);
+Answer<void> CheckFields(const Catalog& catalog, const Resource& resource, const Json& object,
+                         bool strict);
 
 // The object in the form of the resource asked for.
 Json Convert(const Resource& asked, const StoredObject& object);
 bool NeedsConversion(const Resource& asked);
 // The text of Convert(), whose members may be in another order.
 std::string ConvertText(const Resource& asked, const StoredObject& object);
-// And back, for what a client sends.
-void ConvertToKept(const Resource& asked, Json& object);
+// And back, for what a client sends. An object that says to be of another version stays as it is:
+// the registry refuses it.
+void ConvertToKept(const Resource& asked, const Resource& kept, Json& object);
 
 // Protobuf of an object of a built-in kind, in its envelope.
 std::string ToProtobuf(const Resource& resource, std::string_view json);

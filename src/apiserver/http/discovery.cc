@@ -1,6 +1,8 @@
 #include "apiserver/http/discovery.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -205,20 +207,23 @@ std::optional<Json> Discover(const Catalog& catalog, std::string_view path, bool
   return ResourceList(catalog, group, version);
 }
 
-Json VersionInfo() {
-  return Json::MakeObject({{"major", "1"},
-                           {"minor", "34"},
-                           {"gitVersion", "v1.34.10+berth"},
-                           {"gitCommit", ""},
-                           {"gitTreeState", "clean"},
-                           {"buildDate", "1970-01-01T00:00:00Z"},
-                           {"goVersion", ""},
-                           {"compiler", "g++"},
-                           {"platform", "linux/amd64"},
-                           {"emulationMajor", "1"},
-                           {"emulationMinor", "34"},
-                           {"minCompatibilityMajor", "1"},
-                           {"minCompatibilityMinor", "33"}});
+Json VersionInfo(const Catalog& catalog) {
+  const std::string& version = catalog.Behaviour().kubernetes_version;  // "1.37"
+  const std::string minor = version.substr(version.find('.') + 1);
+  return Json::MakeObject(
+      {{"major", "1"},
+       {"minor", minor},
+       {"gitVersion", fmt::format("{}+berth", catalog.GitVersion())},
+       {"gitCommit", ""},
+       {"gitTreeState", "clean"},
+       {"buildDate", "1970-01-01T00:00:00Z"},
+       {"goVersion", ""},
+       {"compiler", "g++"},
+       {"platform", "linux/amd64"},
+       {"emulationMajor", "1"},
+       {"emulationMinor", minor},
+       {"minCompatibilityMajor", "1"},
+       {"minCompatibilityMinor", std::to_string(std::atoi(minor.c_str()) - 1)}});
 }
 
 }  // namespace berth::apiserver

@@ -30,6 +30,6 @@ inline constexpr std::string_view kAggregatedType =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 bool AcceptsAggregated(std::string_view accept);
 
-Json VersionInfo();
+Json VersionInfo(const Catalog& catalog);
 
 }  // namespace berth::apiserver

@@ -48,7 +48,7 @@ Json Operation(const Resource& resource, std::string_view action, bool patch) {
 }
 
 Json Document(const Catalog& catalog, std::string_view group, std::string_view version) {
-  Schemas schemas(3);
+  Schemas schemas(3, catalog.Fields());
   Json paths = Json::MakeObject();
   for (const Resource* resource : catalog.Served()) {
     if (resource->group != group || resource->version != version) continue;
@@ -69,7 +69,7 @@ Json Document(const Catalog& catalog, std::string_view group, std::string_view v
   }
   return Json::MakeObject(
       {{"openapi", "3.0.0"},
-       {"info", Json::MakeObject({{"title", "Kubernetes"}, {"version", "v1.34.10"}})},
+       {"info", Json::MakeObject({{"title", "Kubernetes"}, {"version", catalog.GitVersion()}})},
        {"paths", std::move(paths)},
        {"components", Json::MakeObject({{"schemas", std::move(schemas.all)}})}});
 }

@@ -62,11 +62,11 @@ void WriteSchema(Writer& writer, const Json& schema) {
 }  // namespace
 
 Json DescribeOpenApiV2(const Catalog& catalog) {
-  Schemas schemas(2);
+  Schemas schemas(2, catalog.Fields());
   for (const Resource* resource : catalog.Served()) schemas.Add(*resource);
   return Json::MakeObject(
       {{"swagger", "2.0"},
-       {"info", Json::MakeObject({{"title", "Kubernetes"}, {"version", "v1.34.10"}})},
+       {"info", Json::MakeObject({{"title", "Kubernetes"}, {"version", catalog.GitVersion()}})},
        {"paths", Json::MakeObject()},
        {"definitions", std::move(schemas.all)}});
 }

@@ -8,6 +8,7 @@
 #include "api/codec/proto.h"
 #include "api/codec/protozero.h"
 #include "apiserver/http/call.h"
+#include "apiserver/http/list_options.h"
 #include "apiserver/http/table.h"
 #include "apiserver/store/selection.h"
 
@@ -42,6 +43,7 @@ void ApiServer::Get(Call& call) {
 
 void ApiServer::List(Call& call) {
   const Resource& resource = call.resource();
+  if (auto ok = CheckListOptions(call.request, false); !ok) return ReplyError(call, ok.error());
   const size_t limit = static_cast<size_t>(std::max(0ll, std::atoll(call.Query("limit").c_str())));
   OpenList* open = nullptr;
   if (const std::string token = call.Query("continue"); !token.empty()) {

@@ -70,6 +70,7 @@ Json Schemas::Reference(const wire::Message& message) {
 
 void Schemas::AddFields(const wire::Message& message, Json& properties) {
   for (const wire::Field& field : message.fields) {
+    if (!fields_.Knows(field)) continue;
     if (!field.inlined) {
       properties.Set(field.name, Of(field));
     } else if (field.message) {

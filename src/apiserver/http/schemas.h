@@ -12,8 +12,8 @@ namespace berth::apiserver {
 // Gathers the schemas of kinds and of all they contain, by name.
 class Schemas {
  public:
-  // `version` 2 or 3: they differ in how they refer to each other.
-  explicit Schemas(int version) : version_(version) {}
+  // `version` 2 or 3: they differ in how they refer to each other. `fields` outlives this.
+  Schemas(int version, const wire::Served& fields) : version_(version), fields_(fields) {}
 
   void Add(const Resource& resource);
 
@@ -26,6 +26,7 @@ class Schemas {
   void AddFields(const wire::Message& message, Json& properties);
 
   int version_;
+  const wire::Served& fields_;
 };
 
 }  // namespace berth::apiserver

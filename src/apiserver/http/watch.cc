@@ -8,6 +8,7 @@
 
 #include "api/codec/protozero.h"
 #include "apiserver/http/call.h"
+#include "apiserver/http/list_options.h"
 #include "apiserver/http/table.h"
 #include "apiserver/store/selection.h"
 
@@ -219,6 +220,7 @@ ApiServer::~ApiServer() {
 
 void ApiServer::Watch(Call& call) {
   const Resource& resource = call.resource();
+  if (auto ok = CheckListOptions(call.request, true); !ok) return ReplyError(call, ok.error());
   std::string fields = call.Query("fieldSelector");
   if (!call.info.name.empty()) {
     if (!fields.empty()) fields += ",";
@@ -244,7 +246,9 @@ void ApiServer::Watch(Call& call) {
     }
     after = value;
   }
-  const bool initial = send_initial || !after;
+  const bool asks_initial = server::QueryHas(call.request.query, "sendInitialEvents");
+  const bool initial = asks_initial ? send_initial : !after;
+  const bool bookmarks = call.QueryFlag("allowWatchBookmarks");
   const int64_t asked = std::atoll(call.Query("timeoutSeconds").c_str());
   const std::chrono::seconds timeout(asked > 0
                                          ? std::min<int64_t>(asked, 86400)
@@ -260,7 +264,7 @@ void ApiServer::Watch(Call& call) {
                                                       : std::string(kJsonType));
   response.Set("Cache-Control", "no-cache, private");
   response.stream = session->Stream();
-  session->Start(after, initial, call.QueryFlag("allowWatchBookmarks"), send_initial, timeout);
+  session->Start(after, initial, bookmarks, send_initial && bookmarks, timeout);
   call.respond(std::move(response));
 }
 

@@ -65,8 +65,9 @@ Answer<Json> OptionalBody(const server::Request& request) {
 }
 
 // CheckFields of a whole object, whose refusals say what it was taken for.
-Answer<void> CheckObject(const Resource& resource, const Json& object, bool strict) {
-  auto ok = CheckFields(resource, object, strict);
+Answer<void> CheckObject(const Catalog& catalog, const Resource& resource, const Json& object,
+                         bool strict) {
+  auto ok = CheckFields(catalog, resource, object, strict);
   if (!ok && ok.error().message.starts_with("strict")) {
     ok.error().message =
         fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", resource.kind,
@@ -84,13 +85,12 @@ void ApiServer::Create(Call& call) {
   if (!body) return ReplyError(call, body.error());
   // Events are many. One in protobuf has fields of the right types: nothing is left to check.
   if (resource.kind != "Event" || !IsProtobuf(type)) {
-    if (auto ok = CheckObject(resource, *body, call.Strict()); !ok) {
+    if (auto ok = CheckObject(registry_.Resources(), resource, *body, call.Strict()); !ok) {
       return ReplyError(call, ok.error());
     }
   }
-  ConvertToKept(resource, *body);
-  const Resource& kept =
-      resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
+  const Resource& kept = registry_.Resources().Kept(resource);
+  ConvertToKept(resource, kept, *body);
   const auto object =
       registry_.Create(kept, call.info.namespace_, std::move(*body), call.Options());
   object ? Reply(call, 201, *object) : ReplyError(call, object.error());
@@ -100,12 +100,11 @@ void ApiServer::Update(Call& call) {
   const Resource& resource = call.resource();
   auto body = DecodeBody(call.request);
   if (!body) return ReplyError(call, body.error());
-  if (auto ok = CheckObject(resource, *body, call.Strict()); !ok) {
+  if (auto ok = CheckObject(registry_.Resources(), resource, *body, call.Strict()); !ok) {
     return ReplyError(call, ok.error());
   }
-  ConvertToKept(resource, *body);
-  const Resource& kept =
-      resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
+  const Resource& kept = registry_.Resources().Kept(resource);
+  ConvertToKept(resource, kept, *body);
   bool created = false;
   const auto object = registry_.Update(kept, call.info.namespace_, call.info.name, std::move(*body),
                                        call.info.subresource, call.Options(), &created);
@@ -118,7 +117,7 @@ void ApiServer::Patch(Call& call) {
   auto body = DecodeBody(call.request);
   if (!body) return ReplyError(call, body.error());
   if (type == "application/apply-patch+yaml") {
-    if (auto ok = CheckFields(resource, *body, call.Strict()); !ok) {
+    if (auto ok = CheckFields(registry_.Resources(), resource, *body, call.Strict()); !ok) {
       return ReplyError(call, ok.error());
     }
     const std::string manager = call.Query("fieldManager");
@@ -126,14 +125,15 @@ void ApiServer::Patch(Call& call) {
       return ReplyError(call, BadRequest("PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: "
                                          "Required value: is required for apply patch"));
     }
+    const Resource& kept = registry_.Resources().Kept(resource);
+    ConvertToKept(resource, kept, *body);
     bool created = false;
     const auto object =
-        Apply(registry_, resource, call.info.namespace_, call.info.name, std::move(*body),
+        Apply(registry_, kept, call.info.namespace_, call.info.name, std::move(*body),
               call.info.subresource, {manager, call.QueryFlag("force"), call.Options()}, &created);
     return object ? Reply(call, created ? 201 : 200, *object) : ReplyError(call, object.error());
   }
-  const Resource& kept =
-      resource.group == "events.k8s.io" ? registry_.Resources().Core("events") : resource;
+  const Resource& kept = registry_.Resources().Kept(resource);
   const auto object = registry_.Modify(
       kept, call.info.namespace_, call.info.name,
       [&](Json& value) -> Answer<void> {
@@ -143,8 +143,9 @@ void ApiServer::Patch(Call& call) {
           value.Set("apiVersion", resource.ApiVersion());
         }
         if (auto ok = ApplyPatch(type, *body, resource, value); !ok) return ok;
-        if (auto ok = CheckFields(resource, value, call.Strict()); !ok) return ok;
-        ConvertToKept(resource, value);
+        if (auto ok = CheckFields(registry_.Resources(), resource, value, call.Strict()); !ok)
+          return ok;
+        ConvertToKept(resource, kept, value);
         return {};
       },
       call.info.subresource, call.Options());

@@ -175,6 +175,7 @@ Answer<void> Registry::PrepareNew(const Resource& resource, std::string_view nam
                                   Json& object) {
   if (auto ok = CheckType(resource, object); !ok) return ok;
   DropNulls(object);
+  if (resource.wire) wire::DropFields(*resource.wire, catalog_.Fields(), object);
   Json& metadata = object.At("metadata");
   if (resource.namespaced) {
     const std::string_view given = metadata["namespace"].Str();
@@ -279,6 +280,7 @@ Answer<ObjectPtr> Registry::Update(const Resource& resource, std::string_view na
                                    const WriteOptions& options, bool* created) {
   if (auto ok = CheckType(resource, object); !ok) return Refuse(std::move(ok.error()));
   DropNulls(object);
+  if (resource.wire) wire::DropFields(*resource.wire, catalog_.Fields(), object);
   Json& metadata = object.At("metadata");
   if (metadata["name"].Empty()) metadata.Set("name", name);
   if (metadata["name"].Str() != name) {
@@ -306,6 +308,7 @@ Answer<ObjectPtr> Registry::Modify(const Resource& resource, std::string_view na
   if (auto ok = change(object); !ok) return Refuse(std::move(ok.error()));
   if (auto ok = CheckType(resource, object); !ok) return Refuse(std::move(ok.error()));
   DropNulls(object);
+  if (resource.wire) wire::DropFields(*resource.wire, catalog_.Fields(), object);
   return Finish(resource, old, before, std::move(object), subresource, options);
 }
 

@@ -253,7 +253,7 @@ class Kubelets {
                             Json::MakeObject({{"type", "Hostname"}, {"address", name}})}));
           }
           Json& info = status.At("nodeInfo");
-          info.Default("kubeletVersion", "v1.34.10-sim");
+          info.Default("kubeletVersion", fmt::format("{}-sim", world_.catalog().GitVersion()));
           info.Default("osImage", "simulated");
           info.Default("operatingSystem", "linux");
           info.Default("architecture", "amd64");

@@ -19,6 +19,10 @@ std::string_view Cut(std::string_view& text, char separator) {
   return part;
 }
 
+config::Gate GateOf(const config::Feature& feature) {
+  return static_cast<config::Gate>(&feature - config::KnownFeatures().data());
+}
+
 class Table {
  public:
   Table() {
@@ -41,9 +45,20 @@ class Table {
   }
 
  private:
-  // NUMBER:NAME:FLAGS:TYPE[:STRATEGY:KEY]
+  // NUMBER:NAME:FLAGS:TYPE[:STRATEGY:KEY][@RELEASES][?GATES]
   void AddField(Message& message, std::string_view text) {
     Field field;
+    std::string_view gates = text;
+    text = Cut(gates, '?');
+    std::string_view releases = text;
+    text = Cut(releases, '@');
+    if (!releases.empty()) {
+      std::from_chars(releases.data(), releases.data() + releases.size(), field.releases, 16);
+    }
+    while (!gates.empty()) {
+      const config::Feature* gate = config::FindFeature(Cut(gates, ','));
+      if (gate) field.gates.push_back(GateOf(*gate));
+    }
     const std::string_view number = Cut(text, ':');
     std::from_chars(number.data(), number.data() + number.size(), field.number);
     field.name = Cut(text, ':');
@@ -103,6 +118,22 @@ const Field* Message::Find(uint32_t number) const {
     if (field.number == number) return &field;
   }
   return nullptr;
+}
+
+Served::Served(const config::FeatureGates& gates)
+    : release_(static_cast<uint8_t>(1u << static_cast<unsigned>(config::Behaviour(gates).release))),
+      off_(config::KnownFeatures().size()) {
+  for (const config::FeatureGates::Value& value : gates.All()) {
+    off_[static_cast<size_t>(GateOf(*config::FindFeature(value.name)))] = !value.enabled;
+  }
+}
+
+bool Served::Keeps(const Field& field) const {
+  if (!Knows(field)) return false;
+  for (const config::Gate gate : field.gates) {
+    if (off_[static_cast<size_t>(gate)]) return false;
+  }
+  return true;
 }
 
 const Message* FindMessage(std::string_view group, std::string_view version,

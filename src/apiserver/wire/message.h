@@ -1,8 +1,9 @@
 // The fields of Kubernetes' API objects: their names in JSON, their numbers in protobuf, their
 // types.
 //
-// All fields of all built-in kinds, unlike src/api, which describes what a scheduler reads. From it
-// objects are translated between JSON and protobuf without losing any, and described to clients.
+// All fields of all built-in kinds in every supported release, unlike src/api, which describes what
+// a scheduler reads. From it objects are translated between JSON and protobuf without losing any,
+// and described to clients. `Served` says which of the fields one API server has.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+
+#include "config/behaviour.h"
+#include "config/feature_gates.h"
 
 namespace berth::apiserver::wire {
 
@@ -44,6 +48,22 @@ struct Field {
   // How strategic merge patches treat a list, as in x-kubernetes-patch-….
   std::string_view patch_strategy = {};
   std::string_view merge_key = {};
+  uint8_t releases = 0xf;                // bit n: config::Release n has the field
+  std::vector<config::Gate> gates = {};  // all must be on, else the API server drops the field
+};
+
+// The fields that an API server has: those of its release, and of these the ones that its feature
+// gates let it keep.
+class Served {
+ public:
+  explicit Served(const config::FeatureGates& gates);
+
+  bool Knows(const Field& field) const { return (field.releases & release_) != 0; }
+  bool Keeps(const Field& field) const;
+
+ private:
+  uint8_t release_;
+  std::vector<bool> off_;  // by gate: known to the release, and not on
 };
 
 struct Message {

@@ -94,25 +94,46 @@ const Field* FindDeep(const Message& message, std::string_view name) {
   return nullptr;
 }
 
-void FindUnknown(const Message& message, const Json& object, const std::string& path,
-                 std::vector<std::string>& unknown) {
+void FindUnknown(const Message& message, const Served& served, const Json& object,
+                 const std::string& path, std::vector<std::string>& unknown) {
   for (const auto& [name, value] : object.Members()) {
     const std::string at = path.empty() ? name : path + "." + name;
     const Field* field = FindDeep(message, name);
-    if (!field) {
+    if (!field || !served.Knows(*field)) {
       unknown.push_back(at);
     } else if (field->message && field->repeated) {
       for (size_t i = 0; i < value.Items().size(); ++i) {
-        FindUnknown(*field->message, value.Items()[i], at + "[" + std::to_string(i) + "]", unknown);
+        FindUnknown(*field->message, served, value.Items()[i], at + "[" + std::to_string(i) + "]",
+                    unknown);
       }
     } else if (field->message && field->map) {
       for (const auto& [key, item] : value.Members()) {
-        FindUnknown(*field->message, item, at + "." + key, unknown);
+        FindUnknown(*field->message, served, item, at + "." + key, unknown);
       }
     } else if (field->message) {
-      FindUnknown(*field->message, value, at, unknown);
+      FindUnknown(*field->message, served, value, at, unknown);
     }
   }
+}
+
+void Drop(const Message& message, const Served& served, Json& object, bool top) {
+  if (!object.IsObject()) return;
+  std::erase_if(object.MutableMembers(), [&](Json::Member& member) {
+    if (top && (member.name == "kind" || member.name == "apiVersion")) return false;
+    const Field* field = FindDeep(message, member.name);
+    if (!field || !served.Keeps(*field)) return true;
+    if (!field->message) return false;
+    if (field->repeated && member.value.IsArray()) {
+      for (Json& item : member.value.MutableItems()) Drop(*field->message, served, item, false);
+    } else if (field->map && member.value.IsObject()) {
+      for (auto& entry : member.value.MutableMembers()) {
+        Drop(*field->message, served, entry.value, false);
+      }
+    } else {
+      Drop(*field->message, served, member.value, false);
+    }
+    return false;
+  });
 }
 
 class Encoder {
@@ -449,10 +470,15 @@ void FillZeros(const Message& message, Json& object) {
   }
 }
 
-std::vector<std::string> UnknownFields(const Message& message, const Json& object) {
+std::vector<std::string> UnknownFields(const Message& message, const Served& served,
+                                       const Json& object) {
   std::vector<std::string> unknown;
-  FindUnknown(message, object, "", unknown);
+  FindUnknown(message, served, object, "", unknown);
   return unknown;
+}
+
+void DropFields(const Message& message, const Served& served, Json& object) {
+  Drop(message, served, object, true);
 }
 
 Result<Json> FromProtobuf(const Message& message, std::string_view bytes) {

@@ -19,9 +19,14 @@ std::string ToProtobuf(const Message& message, std::string_view json);
 // into every part that is there: strict clients insist on them.
 void FillZeros(const Message& message, Json& object);
 
-// The paths of members that are no fields: "spec.containers[0].nonsense". Those of the object
-// itself include its kind and apiVersion.
-std::vector<std::string> UnknownFields(const Message& message, const Json& object);
+// The paths of members that are no fields of this API server: "spec.containers[0].nonsense". Those
+// of the object itself include its kind and apiVersion.
+std::vector<std::string> UnknownFields(const Message& message, const Served& served,
+                                       const Json& object);
+
+// Removes the members that this API server does not keep, but kind and apiVersion of the object
+// itself.
+void DropFields(const Message& message, const Served& served, Json& object);
 
 // REQUIRES: nothing; a message that is cut off or too deep is an error.
 Result<Json> FromProtobuf(const Message& message, std::string_view bytes);

@@ -95,7 +95,7 @@ void AddFlags(term::Flags& flags, UpOptions& options) {
   flags.AddText("kubeconfig-out", "FILE", "kubeconfig file to write (berth.kubeconfig)",
                 &options.kubeconfig_out);
   flags.AddText("config", "FILE", "KubeSchedulerConfiguration to use", &options.config);
-  options.behaviour.AddGates(flags);
+  options.behaviour.Add(flags);
   flags.AddList("plugin-path", "FILE|DIR",
                 "shared objects with plugins that the configuration may enable; may be repeated",
                 &options.plugin_paths);
@@ -127,7 +127,7 @@ class SchedulerPart {
     auto credentials = kube::MakeCredentials(*part->loop_, client);
     if (!credentials) return Fail(credentials.error());
     kube::RestClientOptions rest;
-    rest.user_agent = "berth-up/v1.34 (linux/amd64)";
+    rest.user_agent = fmt::format("berth-up/v{} (linux/amd64)", behaviour.kubernetes_version);
     rest.qps = -1;
     // Without TLS there is no HTTP/2; but this server answers requests that come together.
     rest.max_connections = 8;
@@ -295,9 +295,10 @@ Result<int> Run(const UpOptions& options) {
   const auto start = Clock::now();
   const auto speed = ParseSpeed(options.speed);
   if (!speed) return Fail(speed.error());
-  const auto behaviour = options.behaviour.Make("berth up");
-  if (!behaviour) return Fail(behaviour.error());
-  auto config = ReadConfig(options.config, *behaviour, "berth up");
+  const auto gates = options.behaviour.Gates("berth up");
+  if (!gates) return Fail(gates.error());
+  const config::Behaviour behaviour(*gates);
+  auto config = ReadConfig(options.config, behaviour, "berth up");
   if (!config) return Fail(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth up");
   if (!plugins) return Fail(plugins.error());
@@ -312,6 +313,7 @@ Result<int> Run(const UpOptions& options) {
   if (!access) return Fail(access.error());
   auto cluster_options = MakeClusterOptions(options, *speed, *access);
   if (!cluster_options) return Fail(cluster_options.error());
+  cluster_options->gates = *gates;
   server::ExplainApi explain;
   cluster_options->server.mounts.push_back(explain.MakeMount());
   auto cluster = apiserver::Cluster::Make(std::move(*cluster_options));
@@ -336,7 +338,7 @@ Result<int> Run(const UpOptions& options) {
   std::unique_ptr<SchedulerPart> part;
   if (!options.no_scheduler) {
     auto made =
-        SchedulerPart::Make(server, *access, std::move(*config), *behaviour, *plugins, &decisions);
+        SchedulerPart::Make(server, *access, std::move(*config), behaviour, *plugins, &decisions);
     if (!made) return Fail(made.error());
     part = std::move(*made);
     part->Start();

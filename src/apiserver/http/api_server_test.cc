@@ -80,7 +80,7 @@ class ApiServerTest : public testing::Test {
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kWeb = "/api/v1/namespaces/default/pods/web";
 
-TEST_F(ApiServerTest, CreatesWithDefaultsAndKeepsUnknownFields) {
+TEST_F(ApiServerTest, CreatesWithDefaultsAndKeepsTheFieldsThereAre) {
   const Reply made = Send("POST", kPods, std::string(kPod));
   ASSERT_EQ(made.code, 201) << made.body;
   const Json pod = Send("GET", kWeb).json();
@@ -313,6 +313,31 @@ TEST_F(ApiServerTest, CustomResourcesAfterTheirDefinition) {
           .code,
       200);
   EXPECT_EQ(Send("GET", target).code, 404);
+}
+
+TEST_F(ApiServerTest, NamespacesOfEveryClusterStay) {
+  const Reply refused = Send("DELETE", "/api/v1/namespaces/default");
+  EXPECT_EQ(refused.code, 403);
+  EXPECT_EQ(refused.message(),
+            "namespaces \"default\" is forbidden: this namespace may not be deleted");
+  EXPECT_EQ(Send("DELETE", "/api/v1/namespaces/other").code, 200);
+}
+
+// kubectl get events --sort-by=.lastTimestamp fails where the field is missing.
+TEST_F(ApiServerTest, EventsHaveTheirTimesEvenIfNull) {
+  const std::string core = "/api/v1/namespaces/default/events";
+  ASSERT_EQ(
+      Send("POST", "/apis/events.k8s.io/v1/namespaces/default/events",
+           R"({"metadata":{"name":"e"},"eventTime":"2024-05-06T07:08:09.123456Z",)"
+           R"("action":"A","reason":"R","reportingController":"c","reportingInstance":"i",)"
+           R"("regarding":{"kind":"Pod","name":"web","namespace":"default"},"type":"Normal"})")
+          .code,
+      201);
+  const Json event = Send("GET", core + "/e").json();
+  EXPECT_TRUE(event.Has("lastTimestamp"));
+  EXPECT_TRUE(event["lastTimestamp"].IsNull());
+  EXPECT_TRUE(event.Has("firstTimestamp"));
+  EXPECT_EQ(event["eventTime"].Str(), "2024-05-06T07:08:09.123456Z");
 }
 
 TEST_F(ApiServerTest, TablesForKubectl) {

@@ -7,14 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "apiserver/http/table.h"
+#include "apiserver/http/columns_cells.h"
 
 namespace berth::apiserver {
 namespace {
 
 using api::Time;
-
-std::string OrNone(std::string_view text) { return text.empty() ? "<none>" : std::string(text); }
 
 std::string SelectorText(const Json& selector) {
   std::string out;
@@ -35,13 +33,6 @@ std::string Containers(const Json& spec, std::string_view field) {
   }
   return out;
 }
-
-Json NameCell(const Json& object, const Time&) { return object["metadata"]["name"]; }
-Json AgeCell(const Json& object, const Time& now) {
-  return Age(object["metadata"]["creationTimestamp"].Str(), now);
-}
-constexpr Column kName{"Name", "string", false, NameCell};
-constexpr Column kAge{"Age", "string", false, AgeCell};
 
 Json PodReadyCell(const Json& pod, const Time&) {
   int64_t ready = 0;
@@ -426,8 +417,11 @@ const std::vector<Column>& ColumnsOf(const Resource& resource) {
       {"resourceclaims.resource.k8s.io", &kResourceClaims},
       {"resourceslices.resource.k8s.io", &kResourceSlices},
   };
-  const auto it = kByName.find(resource.GroupResource());
-  return it == kByName.end() ? kOthers : *it->second;
+  const std::string name = resource.GroupResource();
+  const auto it = kByName.find(name);
+  if (it != kByName.end()) return *it->second;
+  const std::vector<Column>* columns = ColumnsOfServices(name);
+  return columns ? *columns : kOthers;
 }
 
 }  // namespace berth::apiserver

@@ -18,6 +18,8 @@ struct Column {
 };
 
 const std::vector<Column>& ColumnsOf(const Resource& resource);
+// Those of networking, autoscaling, quotas and storage; null: a kind of none of these.
+const std::vector<Column>* ColumnsOfServices(std::string_view group_resource);
 
 // What `kubectl get pods` calls the status: the phase, or why a container does not run.
 std::string PodStatusText(const Json& pod);

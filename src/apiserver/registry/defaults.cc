@@ -247,6 +247,13 @@ void SetDeviceRequestDefaults(Json& spec) {
   });
 }
 
+// Times that are not set are written as null: clients sort by them.
+void SetEventDefaults(Json& event) {
+  for (std::string_view field : {"eventTime", "firstTimestamp", "lastTimestamp"}) {
+    if (!event.Has(field)) event.Set(field, Json());
+  }
+}
+
 struct KindDefaults {
   std::string_view group;
   std::string_view kind;
@@ -255,6 +262,7 @@ struct KindDefaults {
 
 constexpr KindDefaults kDefaults[] = {
     {"", "Pod", SetPodDefaults},
+    {"", "Event", SetEventDefaults},
     {"", "Node", SetNodeDefaults},
     {"", "Namespace", SetNamespaceDefaults},
     {"", "Service", SetServiceDefaults},

@@ -16,6 +16,12 @@ int64_t PodGrace(const Json& pod, const DeleteOptions& options) {
   return grace;
 }
 
+// Namespaces that every cluster has. kube-apiserver lets kube-node-lease go and makes it again.
+bool IsImmortal(std::string_view name) {
+  return name == "default" || name == "kube-system" || name == "kube-public" ||
+         name == "kube-node-lease";
+}
+
 bool AddFinalizer(Json& metadata, std::string_view finalizer) {
   for (const Json& known : metadata["finalizers"].Items()) {
     if (known.Str() == finalizer) return false;
@@ -50,6 +56,9 @@ Answer<Deleted> Registry::Delete(const Resource& resource, std::string_view name
                                  std::string_view name, const DeleteOptions& options) {
   const ObjectPtr old = store_.Get(resource.storage_id, namespace_, name);
   if (!old) return Refuse(NotFound(resource, name));
+  if (&resource == &namespaces_ && IsImmortal(name)) {
+    return Refuse(Forbidden(resource, name, "this namespace may not be deleted"));
+  }
   if (!options.uid.empty() && options.uid != old->uid) {
     return Refuse(Conflict(resource, name,
                            fmt::format("Precondition failed: UID in precondition: {}, UID in "

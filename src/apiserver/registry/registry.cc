@@ -111,7 +111,8 @@ Registry::Registry(Catalog& catalog, Store& store, RegistryOptions options)
           std::find(pods_.selectable.begin(), pods_.selectable.end(), "spec.nodeName") -
           pods_.selectable.begin())),
       options_(std::move(options)),
-      random_(options_.seed) {
+      random_(options_.seed),
+      quotas_(catalog, store) {
   for (const auto& [key, object] :
        store_.All(catalog_.Named("apiextensions.k8s.io", "customresourcedefinitions").storage_id)) {
     Learn(catalog_.Named("apiextensions.k8s.io", "customresourcedefinitions"), object->Value(),
@@ -221,6 +222,7 @@ Answer<ObjectPtr> Registry::Create(const Resource& resource, std::string_view na
   if (const auto errors = Validate(resource, object); !errors.empty()) {
     return Refuse(Invalid(resource, name, errors));
   }
+  if (auto ok = quotas_.Admit(resource, object); !ok) return Refuse(std::move(ok.error()));
   if (store_.Get(resource.storage_id, resource.namespaced ? namespace_ : "", name)) {
     return Refuse(AlreadyExists(resource, name));
   }
@@ -230,6 +232,8 @@ Answer<ObjectPtr> Registry::Create(const Resource& resource, std::string_view na
 Answer<size_t> Registry::CreateMany(const Resource& resource, std::string_view namespace_,
                                     Json object, size_t count, const WriteOptions& options) {
   const std::string base = NameBase(object["metadata"]);
+  if (quotas_.Limits(namespace_))
+    return CreateOneByOne(resource, namespace_, object, count, options);
   const auto first = Create(resource, namespace_, std::move(object), options);
   if (!first) return Refuse(first.error());
   const Json now = options_.now().Format();
@@ -248,6 +252,18 @@ Answer<size_t> Registry::CreateMany(const Resource& resource, std::string_view n
     tries = 0;
   }
   return made;
+}
+
+Answer<size_t> Registry::CreateOneByOne(const Resource& resource, std::string_view namespace_,
+                                        const Json& object, size_t count,
+                                        const WriteOptions& options) {
+  for (size_t made = 0; made < count; ++made) {
+    const auto one = Create(resource, namespace_, object, options);
+    if (one) continue;
+    if (made == 0) return Refuse(one.error());
+    return made;
+  }
+  return count;
 }
 
 Answer<void> Registry::CheckExtent(const Resource& resource, const Json& object) const {

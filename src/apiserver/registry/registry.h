@@ -18,6 +18,7 @@
 #include "api/codec/json_scan.h"
 #include "api/time.h"
 #include "apiserver/json/value.h"
+#include "apiserver/registry/quota.h"
 #include "apiserver/resource.h"
 #include "apiserver/status.h"
 #include "apiserver/store/store.h"
@@ -101,6 +102,9 @@ class Registry {
   // The subresource pods/eviction.
   Answer<void> Evict(std::string_view namespace_, std::string_view name, const Json& eviction);
 
+  // status.used of a ResourceQuota.
+  Json QuotaUse(const Json& quota) { return quotas_.Used(quota); }
+
   // Kinds whose metadata.generation counts changes.
   static bool HasGeneration(const Resource& resource);
 
@@ -112,6 +116,8 @@ class Registry {
                               std::string_view name) const;
   Answer<ObjectPtr> Finish(const Resource& resource, const ObjectPtr& old, const Json& before,
                            Json object, std::string_view subresource, const WriteOptions& options);
+  Answer<size_t> CreateOneByOne(const Resource& resource, std::string_view namespace_,
+                                const Json& object, size_t count, const WriteOptions& options);
   Answer<void> CheckExtent(const Resource& resource, const Json& object) const;
   Answer<ObjectPtr> Write(const Resource& resource, Json object, const WriteOptions& options);
   // After definitions of custom resources have changed.
@@ -126,6 +132,7 @@ class Registry {
   const size_t node_field_;  // the place of spec.nodeName in StoredObject::fields of a pod
   RegistryOptions options_;
   Random random_;
+  Quotas quotas_;
 };
 
 // Looks at custom resource definitions.

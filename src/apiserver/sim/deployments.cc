@@ -123,6 +123,7 @@ class Deployments {
     const auto made =
         world_.registry().Create(sets_, object.namespace_, std::move(set), kControllerManager);
     if (!made) return std::nullopt;
+    if (alone) NoteScaling(object, (*made)->name, 0, spec["replicas"].Int());
     return Set{*made, (*made)->Value()};
   }
 
@@ -136,8 +137,21 @@ class Deployments {
         "", kControllerManager);
   }
 
+  void NoteScaling(const StoredObject& deployment, std::string_view set, int64_t from, int64_t to) {
+    if (from == to) return;
+    world_.Record({deployments_, deployment, "deployment-controller", "ScalingReplicaSet",
+                   fmt::format("Scaled {} replica set {} from {} to {}", from < to ? "up" : "down",
+                               set, from, to)});
+  }
+
   void Scale(Set& set, int64_t replicas) {
     if (set.wanted() == replicas) return;
+    for (const Json& owner : set.value["metadata"]["ownerReferences"].Items()) {
+      const ObjectPtr deployment =
+          world_.store().Get(deployments_.storage_id, set.object->namespace_, owner["name"].Str());
+      if (!deployment || deployment->uid != set.object->controller) continue;
+      NoteScaling(*deployment, set.object->name, set.wanted(), replicas);
+    }
     const auto changed = world_.registry().Modify(
         sets_, set.object->namespace_, set.object->name,
         [&](Json& value) -> Answer<void> {

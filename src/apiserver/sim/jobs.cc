@@ -80,6 +80,7 @@ class Jobs final : public OwnerController {
                              "Job has reached the specified backoff limit"),
                    world_.Now());
     } else if (done) {
+      world_.Record({owners_, *object, "job-controller", "Completed", "Job completed"});
       status.Set("completionTime", world_.Now().Format());
       for (std::string_view type : {"SuccessCriteriaMet", "Complete"}) {
         SetCondition(status,

@@ -1,5 +1,6 @@
-// Kubelets: one for every node there is. A pod that is bound runs a moment later, pods of jobs end
-// by themselves, a deleted pod goes when its containers have stopped, every node renews its lease.
+// Kubelets: one for every node there is. A pod that is bound runs a moment later, pods that are not
+// restarted end by themselves, a deleted pod goes when its containers have stopped, every node
+// renews its lease.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -20,6 +21,8 @@ using std::chrono::milliseconds;
 constexpr std::string_view kLeaseNamespace = "kube-node-lease";
 // A pod may say how long its containers run: berth.dev/run-for: 90s.
 constexpr std::string_view kRunFor = "berth.dev/run-for";
+// How often a step of a pod on a failing node is tried.
+constexpr std::chrono::seconds kRetry{1};
 const WriteOptions kKubelet{.field_manager = "kubelet"};
 
 class Kubelets {
@@ -38,7 +41,10 @@ class Kubelets {
     const bool was_bound = change.previous && !index.NodeOf(*change.previous).empty();
     const bool was_deleting = change.previous && change.previous->deleting;
     if (pod.deleting) {
-      if (!was_deleting || !was_bound) Later(world_.options().stop_delay, pod, &Kubelets::Stop);
+      if (!was_deleting || !was_bound) {
+        Note(pod, "Killing");
+        Later(world_.options().stop_delay, pod, &Kubelets::Stop);
+      }
       return;
     }
     const std::string& phase = index.PhaseOf(pod);
@@ -53,6 +59,11 @@ class Kubelets {
 
   void OnNode(const Change& change) {
     addresses_of_.erase(change.object->name);
+    if (change.type != ChangeType::kDeleted && NodeFails(*change.object)) {
+      failing_.insert(change.object->name);
+    } else {
+      failing_.erase(change.object->name);
+    }
     if (change.type == ChangeType::kDeleted) {
       const Resource& leases = world_.catalog().Named("coordination.k8s.io", "leases");
       (void)world_.registry().Delete(leases, kLeaseNamespace, change.object->name);
@@ -77,7 +88,13 @@ class Kubelets {
     world_.After(world_.Scaled(delay), [this, namespace_ = pod.namespace_, name = pod.name,
                                         uid = pod.uid, step] {
       const ObjectPtr now = world_.store().Get(world_.pods().storage_id, namespace_, name);
-      if (now && now->uid == uid) (this->*step)(now);
+      if (!now || now->uid != uid) return;
+      if (failing_.contains(world_.index().NodeOf(*now))) {
+        // Nothing happens until the kubelet is back.
+        world_.After(kRetry, [this, now, step] { Later(milliseconds(0), *now, step); });
+        return;
+      }
+      (this->*step)(now);
     });
   }
 
@@ -93,10 +110,7 @@ class Kubelets {
       }
     }
     if (value["spec"]["restartPolicy"].Str() == "Always") return milliseconds(-1);
-    for (const Json& owner : value["metadata"]["ownerReferences"].Items()) {
-      if (owner["kind"].Str() == "Job") return world_.options().job_run_time;
-    }
-    return milliseconds(-1);
+    return world_.options().job_run_time;
   }
 
   void SetStatus(const StoredObject& pod, Json status) {
@@ -140,6 +154,19 @@ class Kubelets {
     edits.push_back({"status.nominatedNodeName"});
     (void)world_.registry().Touch(world_.pods(), pod->namespace_, pod->name, std::move(edits),
                                   kKubelet);
+    Note(*pod, "Started");
+  }
+
+  // An event about every container.
+  void Note(const StoredObject& pod, std::string_view reason) {
+    const Json containers = FindValue(pod.text, "spec.containers");
+    for (const Json& container : containers.Items()) {
+      const std::string_view name = container["name"].Str();
+      world_.Record(
+          {world_.pods(), pod, "kubelet", reason,
+           reason == "Started" ? "Container started" : fmt::format("Stopping container {}", name),
+           false, world_.index().NodeOf(pod), fmt::format("spec.containers{{{}}}", name)});
+    }
   }
 
   static std::string AddressList(std::string_view address) {
@@ -274,7 +301,7 @@ class Kubelets {
               : period;
     world_.After(delay, [this, node] {
       if (!beating_.contains(node)) return;
-      Renew(node);
+      if (!failing_.contains(node)) Renew(node);
       Beat(node, false);
     });
   }
@@ -302,6 +329,7 @@ class Kubelets {
   uint32_t addresses_ = 0;
   uint32_t hosts_ = 0;
   std::set<std::string> beating_;
+  std::set<std::string> failing_;
   std::unordered_map<std::string, std::string> addresses_of_;  // by node
 };
 

@@ -68,6 +68,10 @@ class ReplicaSets {
     pod.At("metadata").Set("generateName", object.name + "-");
     const auto made = world_.registry().CreateMany(world_.pods(), object.namespace_, std::move(pod),
                                                    count, kControllerManager);
+    if (!made) {
+      world_.Record({resource_, object, Component(), "FailedCreate",
+                     fmt::format("Error creating: {}", made.error().message), true});
+    }
     if (!made || *made < count) {
       Enqueue(object, milliseconds(1000));
     } else if (count < missing) {
@@ -90,7 +94,15 @@ class ReplicaSets {
     std::stable_sort(pods.begin(), pods.end(),
                      [&](const ObjectPtr& a, const ObjectPtr& b) { return rank(a) < rank(b); });
     pods.resize(std::min(pods.size(), count));
-    for (const ObjectPtr& pod : pods) world_.Delete(world_.pods(), *pod);
+    for (const ObjectPtr& pod : pods) {
+      world_.Delete(world_.pods(), *pod);
+      world_.Record({resource_, object, Component(), "SuccessfulDelete",
+                     fmt::format("Deleted pod: {}", pod->name)});
+    }
+  }
+
+  std::string_view Component() const {
+    return resource_.group.empty() ? "replication-controller" : "replicaset-controller";
   }
 
   void CountStatus(const Json& set, const StoredObject& object) {

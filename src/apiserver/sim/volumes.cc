@@ -148,22 +148,27 @@ class Volumes {
     spec.Set("volumeMode", claim["spec"]["volumeMode"]);
     spec.Set("claimRef", ClaimReference(object));
     spec.Set("hostPath", Json::MakeObject({{"path", "/simulated/" + name}, {"type", ""}}));
-    if (!node.empty()) {
-      const ObjectPtr host = world_.store().Get(world_.nodes().storage_id, "", node);
-      const std::string* label =
-          host ? api::FindValue(host->labels, "kubernetes.io/hostname") : nullptr;
-      if (label) {
-        const Json expression = Json::MakeObject({{"key", "kubernetes.io/hostname"},
-                                                  {"operator", "In"},
-                                                  {"values", Json::MakeArray({*label})}});
-        spec.At("nodeAffinity")
-            .At("required")
-            .At("nodeSelectorTerms")
-            .Append(Json::MakeObject({{"matchExpressions", Json::MakeArray({expression})}}));
-      }
-    }
+    if (!node.empty()) SetAffinity(spec, node);
     (void)world_.registry().Create(volumes_, "", std::move(volume), kControllerManager);
     BindTo(object, name);
+  }
+
+  // A volume can be reached in the zone of the node it was made for, as disks of clouds can; where
+  // the node has no zone, from that node alone.
+  void SetAffinity(Json& spec, std::string_view node) {
+    const ObjectPtr host = world_.store().Get(world_.nodes().storage_id, "", node);
+    if (!host) return;
+    for (std::string_view key : {"topology.kubernetes.io/zone", "kubernetes.io/hostname"}) {
+      const std::string* label = api::FindValue(host->labels, key);
+      if (!label) continue;
+      const Json expression = Json::MakeObject(
+          {{"key", key}, {"operator", "In"}, {"values", Json::MakeArray({*label})}});
+      spec.At("nodeAffinity")
+          .At("required")
+          .At("nodeSelectorTerms")
+          .Append(Json::MakeObject({{"matchExpressions", Json::MakeArray({expression})}}));
+      return;
+    }
   }
 
   static Json ClaimReference(const StoredObject& claim) {

@@ -9,6 +9,7 @@ World::World(Registry& registry, net::Loop& loop, WorldOptions options)
       loop_(loop),
       options_(options),
       index_(registry.Resources()),
+      recorder_(registry, loop),
       pods_(registry.Resources().Core("pods")),
       nodes_(registry.Resources().Core("nodes")) {
   AddKubelets(*this);
@@ -24,6 +25,9 @@ World::World(Registry& registry, net::Loop& loop, WorldOptions options)
   AddGarbageCollector(*this);
   AddVolumes(*this);
   AddDisruptionBudgets(*this);
+  AddNodeLifecycle(*this);
+  AddQuotas(*this);
+  AddOwnerEvents(*this);
 }
 
 World::~World() {
@@ -45,7 +49,9 @@ void World::Start() {
     index_.OnChange(change);
     Tell(change);
   });
+  starting_ = true;
   for (const Change& change : known) Tell(change);
+  starting_ = false;
 }
 
 void World::Tell(const Change& change) {

@@ -18,6 +18,7 @@
 
 #include "apiserver/registry/registry.h"
 #include "apiserver/sim/index.h"
+#include "apiserver/sim/recorder.h"
 #include "net/loop.h"
 
 namespace berth::apiserver {
@@ -29,12 +30,17 @@ struct WorldOptions {
   std::chrono::milliseconds job_run_time{5000};  // of a pod that ends by itself
   std::chrono::milliseconds stop_delay{800};     // from a deletion to the end of its containers
   std::chrono::seconds lease_period{10};
+  std::chrono::seconds node_grace_period{50};  // from a failure to conditions that are Unknown
   // Pods created or deleted for one workload before requests and other workloads have their turn.
   size_t batch = 50;
 };
 
 // How the controllers sign what they write.
 inline const WriteOptions kControllerManager{.field_manager = "kube-controller-manager"};
+
+// A node with this annotation, "true", has lost its kubelet.
+inline constexpr std::string_view kFailAnnotation = "berth.dev/fail";
+bool NodeFails(const StoredObject& node);
 
 // What the controllers share: the registry, the index, and work to be done soon, once per key.
 class World {
@@ -62,6 +68,9 @@ class World {
   std::chrono::nanoseconds Scaled(std::chrono::nanoseconds delay) const;
   void After(std::chrono::nanoseconds delay, std::function<void()> work);
 
+  // While Start tells of what was there before: nothing of it has just happened.
+  bool Starting() const { return starting_; }
+
   const Resource& pods() const { return pods_; }
   const Resource& nodes() const { return nodes_; }
 
@@ -69,6 +78,8 @@ class World {
   Json PodFromTemplate(const Json& owner, const Json& template_) const;
   void Delete(const Resource& resource, const StoredObject& object,
               const DeleteOptions& options = {});
+  // Writes an event, or counts it.
+  void Record(const Happening& happening) { recorder_.Record(happening); }
   // Sets the status unless it is the same.
   void SetStatus(const Resource& resource, const StoredObject& object, const Json& status);
 
@@ -79,9 +90,11 @@ class World {
   net::Loop& loop_;
   WorldOptions options_;
   Index index_;
+  Recorder recorder_;
   const Resource& pods_;
   const Resource& nodes_;
   Store::WatchId watch_ = 0;
+  bool starting_ = false;
   struct Waiting {
     net::Nanoseconds when{0};
     net::Loop::TimerId timer = 0;
@@ -117,6 +130,9 @@ void AddNamespaces(World& world);
 void AddGarbageCollector(World& world);
 void AddVolumes(World& world);
 void AddDisruptionBudgets(World& world);
+void AddNodeLifecycle(World& world);
+void AddQuotas(World& world);
+void AddOwnerEvents(World& world);
 
 // A condition as workloads carry them, put in place of the one of its type.
 Json Condition(std::string_view type, bool true_, std::string_view reason,

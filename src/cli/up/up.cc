@@ -21,6 +21,7 @@
 #include "cli/plugins.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/up/access.h"
+#include "cli/up/demo.h"
 #include "cli/up/view.h"
 #include "config/config.h"
 #include "files/read.h"
@@ -62,6 +63,7 @@ struct UpOptions {
   std::string event_ttl = "1h";
   int64_t max_events = 20000;
   bool no_scheduler = false;
+  bool demo = false;
   bool help = false;
   BehaviourFlags behaviour;
 };
@@ -104,6 +106,9 @@ void AddFlags(term::Flags& flags, UpOptions& options) {
                 &options.event_ttl);
   flags.AddNumber("max-events", "N", "number of events to keep, the latest (20000)", 1, 10000000,
                   &options.max_events);
+  flags.AddSwitch("demo",
+                  "pools of nodes and workloads to look at, some pending; instead of --nodes",
+                  &options.demo);
   flags.AddSwitch("no-scheduler", "do not start the scheduler; use another one",
                   &options.no_scheduler);
   flags.AddSwitch("h,help", "print this help", &options.help);
@@ -268,7 +273,9 @@ Result<apiserver::ClusterOptions> MakeClusterOptions(const UpOptions& options, d
   cluster.port = static_cast<int>(options.port);
   cluster.any_port = options.port == 0;
   cluster.data_dir = options.data_dir;
-  cluster.nodes = options.nodes_files.empty() ? static_cast<size_t>(options.nodes) : 0;
+  cluster.nodes =
+      options.nodes_files.empty() && !options.demo ? static_cast<size_t>(options.nodes) : 0;
+  if (options.demo) cluster.manifests.push_back({"--demo", up::DemoManifest()});
   for (const std::string& path : options.nodes_files) {
     auto text = files::ReadFile(path);
     if (!text) return Fail(text.error());
@@ -366,6 +373,10 @@ Result<int> Run(const UpOptions& options) {
   explain.Stop();
   if (part) part->Stop();
   (*cluster)->Stop();
+  fmt::print("\nberth up: stopped; {}\n",
+             options.data_dir.empty()
+                 ? "nothing was kept (--data-dir DIR keeps all objects)"
+                 : fmt::format("all objects are kept in {}", options.data_dir));
   return reason == scheduler::StopSignal::Reason::kAsked ? 0 : 1;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/up/view.h"
 
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -135,10 +136,20 @@ size_t View::Width() const {
   return std::max<size_t>(20, size.ws_col) - 1;
 }
 
+bool View::Background() const {
+  const pid_t foreground = tcgetpgrp(fileno(out_));
+  return foreground >= 0 && foreground != getpgrp();
+}
+
 void View::Show(const Snapshot& now, const Decisions::State& decisions, double seconds) {
   const double rate =
       seconds > 0 ? static_cast<double>(decisions.bound - bound_before_) / seconds : 0;
   bound_before_ = decisions.bound;
+  if (terminal_ && Background()) {
+    // Others write here: the lines above are no longer this program's.
+    drawn_.clear();
+    return;
+  }
   if (!terminal_) {
     Snapshot comparable = now;
     comparable.requests = before_.requests;
@@ -162,7 +173,7 @@ void View::Show(const Snapshot& now, const Decisions::State& decisions, double s
                            now.pending > 0 ? term::Tone::kWarn : term::Tone::kPlain}},
                          width));
     lines.push_back(Line({{"bound", fmt::format("{} ({:.0f}/s)", decisions.bound, rate)},
-                          {"waits", std::to_string(decisions.failed)},
+                          {"failed attempts", std::to_string(decisions.failed)},
                           {"requests", std::to_string(now.requests)}},
                          width));
     for (const std::string& line : decisions.last) lines.push_back(Fit("  " + line, width));

@@ -1,5 +1,5 @@
-// View: what `berth up` shows while it runs. On a terminal a few lines that are redrawn, elsewhere
-// a line when something has changed.
+// View: what `berth up` shows while it runs. On a terminal a few lines that are redrawn while the
+// process is in the foreground, elsewhere a line when something has changed.
 #pragma once
 
 #include <cstdint>
@@ -83,6 +83,8 @@ class View {
 
  private:
   size_t Width() const;
+  // Whether the terminal is another program's: this one runs in the background.
+  bool Background() const;
 
   FILE* out_;
   bool terminal_;

@@ -48,7 +48,7 @@ class Host final : public SchedulerHost, private ObjectSink {
         runner_(
             loop, client, events_, raw_,
             [this](scheduler::EffectResult result) { TellResult(std::move(result)); },
-            options_.engine.behaviour.async_api_calls),
+            EffectRules(options_.engine.behaviour)),
         extenders_(loop, raw_, options_.make_http_client,
                    [this](scheduler::EffectResult result) { TellResult(std::move(result)); }) {
     ObjectSink& own = *this;

@@ -24,10 +24,10 @@ using scheduler::EffectResult;
 using Code = EffectResult::Code;
 using WrittenObject = decltype(framework::ApiWrite::object);
 
-// Pauses between the attempts of a status patch; one more attempt than pauses.
-constexpr net::Nanoseconds kPatchPauses[] = {
+// Pauses between the attempts of a request; one more attempt than pauses.
+constexpr net::Nanoseconds kPauses[] = {
     std::chrono::milliseconds(10), std::chrono::milliseconds(50), std::chrono::milliseconds(250)};
-constexpr double kPatchJitter = 0.1;
+constexpr double kPauseJitter = 0.1;
 // What keeps a claim from going while it is allocated, and how often it is tried to take it off.
 constexpr std::string_view kClaimFinalizer = "resource.kubernetes.io/delete-protection";
 constexpr size_t kMaxConflicts = 5;
@@ -55,7 +55,7 @@ Code CodeOf(const ApiResponse& response) {
   }
 }
 
-// The server is in trouble, not the patch.
+// The server is in trouble, not the request.
 bool WorthRepeating(const ApiResponse& response) {
   if (response.code == 0) return response.error.kind == net::HttpError::Kind::kRefused;
   if (response.code == 503 || response.reason == "InternalError") return true;
@@ -137,13 +137,13 @@ std::optional<WrittenObject> ToWritten(api::Object object) {
 class EffectRunner::Impl {
  public:
   Impl(net::Loop& loop, ApiClient& client, EventRecorder& events, RawObjects& raw, Done done,
-       bool merges)
+       const EffectRules& rules)
       : loop_(loop),
         client_(client),
         events_(events),
         raw_(raw),
         done_(std::move(done)),
-        merges_(merges) {}
+        rules_(rules) {}
   ~Impl() {
     for (auto& [key, run] : runs_) {
       client_.Cancel(run.request);
@@ -159,7 +159,7 @@ class EffectRunner::Impl {
     if (!pod.empty()) {
       const auto [busy, free] = pods_.try_emplace(pod);
       if (!free) {  // seldom
-        if (merges_ && !LeaveOut(busy->second, effect)) return;
+        if (rules_.merges && !LeaveOut(busy->second, effect)) return;
         busy->second.push_back(std::move(effect));
         ++waiting_;
         return;
@@ -167,6 +167,7 @@ class EffectRunner::Impl {
     }
     Begin(std::move(effect), pod);
   }
+  void SetRules(const EffectRules& rules) { rules_ = rules; }
   size_t Outstanding() const { return runs_.size() + waiting_; }
 
  private:
@@ -178,6 +179,7 @@ class EffectRunner::Impl {
     ApiClient::Id request = 0;
     net::Loop::TimerId timer = 0;
     size_t attempts = 0;
+    bool maybe_done = false;  // an earlier attempt may have been carried out
   };
 
   void Begin(scheduler::Effect&& effect, std::string pod) {
@@ -238,8 +240,12 @@ class EffectRunner::Impl {
     FinishSoon(key, Code::kError, "no extender is configured");
   }
 
+  void SendBinding(Key key, const ApiRequest& request);
+  void OnBound(Key key, const ApiRequest& request, const ApiResponse& response);
   void SendPatch(Key key, const ApiRequest& request);
   void OnPatched(Key key, const ApiRequest& request, const ApiResponse& response);
+  // Runs `send` after a pause. False: it was tried often enough.
+  bool Again(Key key, net::Loop::Task send);
   void OnRead(Key key, const ApiResponse& response);
 
   void Fetch(Key key, framework::ApiWrite write);
@@ -311,7 +317,7 @@ class EffectRunner::Impl {
   EventRecorder& events_;
   RawObjects& raw_;
   const Done done_;
-  const bool merges_;
+  EffectRules rules_;
   Key last_ = 0;
   boost::unordered_flat_map<Key, Running> runs_;
   // Pods with a request under way, by uid, and what comes after it.
@@ -321,10 +327,39 @@ class EffectRunner::Impl {
 
 // ---- Pods
 
+bool EffectRunner::Impl::Again(Key key, net::Loop::Task send) {
+  Running& run = runs_[key];
+  if (run.attempts == std::size(kPauses)) return false;
+  const auto pause = static_cast<double>(kPauses[run.attempts].count());
+  ++run.attempts;
+  const double jittered = pause * (1 + kPauseJitter * loop_.Random());
+  After(key, net::Nanoseconds(static_cast<int64_t>(jittered)), std::move(send));
+  return true;
+}
+
 void EffectRunner::Impl::Start(Key key, const scheduler::BindPod& bind) {
-  Send(key,
-       WithBody("POST", PodPath(bind.pod, "binding"), BindingBody(bind, client_.ContentType())),
-       [this, key](const ApiResponse& response) { Finish(key, response); });
+  SendBinding(key, WithBody("POST", PodPath(bind.pod, "binding"),
+                            BindingBody(bind, client_.ContentType())));
+}
+
+void EffectRunner::Impl::SendBinding(Key key, const ApiRequest& request) {
+  if (!rules_.binding_retries) {
+    Send(key, request, [this, key](const ApiResponse& response) { Finish(key, response); });
+    return;
+  }
+  Send(key, request,
+       [this, key, request](const ApiResponse& response) { OnBound(key, request, response); });
+}
+
+void EffectRunner::Impl::OnBound(Key key, const ApiRequest& request, const ApiResponse& response) {
+  const bool maybe_done = runs_[key].maybe_done;
+  if (response.code == 409 && maybe_done) {
+    return Finish(key, {.code = Code::kUnknown, .message = response.message});
+  }
+  runs_[key].maybe_done = maybe_done || response.code != 0;
+  const auto send = [this, key, request] { SendBinding(key, request); };
+  if (WorthRepeating(response) && Again(key, send)) return;
+  Finish(key, response);
 }
 
 void EffectRunner::Impl::Start(Key key, const scheduler::DeletePod& remove) {
@@ -360,15 +395,10 @@ void EffectRunner::Impl::SendPatch(Key key, const ApiRequest& request) {
 
 void EffectRunner::Impl::OnPatched(Key key, const ApiRequest& request,
                                    const ApiResponse& response) {
-  Running& run = runs_[key];
-  if (!WorthRepeating(response) || run.attempts == std::size(kPatchPauses)) {
-    return Finish(key, response);
-  }
-  const auto pause = static_cast<double>(kPatchPauses[run.attempts].count());
-  ++run.attempts;
-  const double jittered = pause * (1 + kPatchJitter * loop_.Random());
-  After(key, net::Nanoseconds(static_cast<int64_t>(jittered)),
-        [this, key, request] { SendPatch(key, request); });
+  const bool repeats =
+      WorthRepeating(response) || (rules_.patches_retry_conflicts && response.code == 409);
+  if (repeats && Again(key, [this, key, request] { SendPatch(key, request); })) return;
+  Finish(key, response);
 }
 
 // ---- Whole objects
@@ -515,11 +545,12 @@ void EffectRunner::Impl::Delete(Key key, const WrittenObject& object) {
 }
 
 EffectRunner::EffectRunner(net::Loop& loop, ApiClient& client, EventRecorder& events,
-                           RawObjects& raw, Done done, bool merges)
-    : impl_(std::make_unique<Impl>(loop, client, events, raw, std::move(done), merges)) {}
+                           RawObjects& raw, Done done, const EffectRules& rules)
+    : impl_(std::make_unique<Impl>(loop, client, events, raw, std::move(done), rules)) {}
 EffectRunner::~EffectRunner() = default;
 
 void EffectRunner::Run(scheduler::Effect&& effect) { impl_->Run(std::move(effect)); }
+void EffectRunner::SetRules(const EffectRules& rules) { impl_->SetRules(rules); }
 size_t EffectRunner::Outstanding() const { return impl_->Outstanding(); }
 
 }  // namespace berth::kube

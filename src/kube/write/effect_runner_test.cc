@@ -288,6 +288,12 @@ TEST_F(EffectRunnerTest, RequestsAboutOnePodGoOneAfterTheOther) {
   EXPECT_EQ(runner_.Outstanding(), 0u);
 }
 
+EffectRules Merging() {
+  EffectRules rules;
+  rules.merges = true;
+  return rules;
+}
+
 class MergingRunnerTest : public EffectRunnerTest {
  protected:
   // A request about the pod is under way; what is run now waits for it.
@@ -314,7 +320,7 @@ class MergingRunnerTest : public EffectRunnerTest {
                         events_,
                         raw_,
                         [this](EffectResult result) { results_.push_back(std::move(result)); },
-                        true};
+                        Merging()};
 };
 
 TEST_F(MergingRunnerTest, OfPatchesThatWaitTheLastIsSentWithWhatItDoesNotSay) {

@@ -21,9 +21,6 @@ constexpr std::string_view kScheduleAttemptFailure = "ScheduleAttemptFailure";
 constexpr std::string_view kBackoffComplete = "BackoffComplete";
 constexpr std::string_view kPopFromBackoff = "PopFromBackoffQ";
 
-constexpr int64_t kBackoffPeriodSeconds = 1;
-constexpr int64_t kLeftoverPeriodSeconds = 30;
-
 }  // namespace
 
 class SchedulingQueue::Impl {
@@ -94,8 +91,6 @@ class SchedulingQueue::Impl {
   Requeue Judge(const QueuedPod& info, PluginMask registered, const Event& event, PodId only) const;
   Requeue JudgeSincePop(uint32_t slot) const;
 
-  api::Time BackoffTick(const api::Time& until) const;
-  api::Time LeftoverTick(const QueuedPod& info, const api::Time& at) const;
   void RunTick(const api::Time& tick);
   template <class Heap>
   void TakeCompleted(Heap& heap, const api::Time& tick);
@@ -201,11 +196,13 @@ void SchedulingQueue::Impl::Park(uint32_t slot, std::string_view event, const ap
   bool times_out = true;
   if (s.info.gated) {
     listeners = MaskOf(s.info.gating_plugin);
-    times_out = (host_.Registered(s.info.profile, kUnschedulableTimeout) & listeners) != 0;
+    times_out = options_.wildcard_events_reach_gated_pods ||
+                (host_.Registered(s.info.profile, kUnschedulableTimeout) & listeners) != 0;
+    s.info.was_flushed = false;
   }
   parked_.Add(slot, listeners);
   if (!times_out) return;
-  s.until = LeftoverTick(s.info, at);
+  s.until = LeftoverTick(options_, first_now_, s.info, at);
   leftovers_.Push(slot);
 }
 
@@ -394,6 +391,8 @@ void SchedulingQueue::Impl::AddUnschedulable(PodId pod, PluginMask rejected_by,
   QueuedPod& info = slots_[slot].info;
   info.unschedulable_plugins = rejected_by;
   info.pending_plugins = pending_by;
+  info.was_flushed = false;
+  info.flushed.reset();
   if ((rejected_by | pending_by) == 0) {
     ++info.consecutive_errors_count;
   } else {
@@ -411,6 +410,8 @@ void SchedulingQueue::Impl::AddFailed(const QueuedPod& failed, const api::Time& 
   QueuedPod& info = slots_[slot].info;
   info = failed;
   info.unschedulable_plugins = info.pending_plugins = 0;
+  info.was_flushed = false;
+  info.flushed.reset();
   ++info.consecutive_errors_count;
   info.timestamp = at;
   Send(slot, Requeue::kAfterBackoff, kScheduleAttemptFailure, at);
@@ -431,12 +432,13 @@ void SchedulingQueue::Impl::Move(const Event& event, const api::Time& now, Filte
   } else if (listeners == 0) {
     return;  // no plugin registered for it, and no pod is in flight
   }
+  const bool reaches_gated = options_.wildcard_events_reach_gated_pods && event.what.IsWildCard();
   std::string label;
   parked_.Collect(listeners, &candidates_);
   for (const uint32_t slot : candidates_) {
     const QueuedPod& info = slots_[slot].info;
     const PluginMask registered = info.profile < registered_.size() ? registered_[info.profile] : 0;
-    if (info.gated && (registered & MaskOf(info.gating_plugin)) == 0) continue;
+    if (info.gated && !reaches_gated && (registered & MaskOf(info.gating_plugin)) == 0) continue;
     if (!filter(info)) continue;
     const Requeue decision = Judge(info, registered, event, cluster::kNoPod);
     if (decision == Requeue::kSkip) continue;
@@ -454,37 +456,29 @@ void SchedulingQueue::Impl::Activate(PodId pod, const api::Time& now) {
   Slot& s = slots_[slot];
   if (s.place == Place::kInFlight) return in_flight_.Record({Event{kForceActivate, {}, {}}, pod});
   if (s.place == Place::kActive) return;
+  const bool passed_gates = options_.activation_from_backoff_skips_pre_enqueue &&
+                            options_.pop_from_backoff && !IsParked(s);
   if (!IsParked(s)) Leave(slot);
-  ToActive(slot, kForceActivate.custom_label, /*ask_gates=*/true, at);
+  ToActive(slot, kForceActivate.custom_label, !passed_gates, at);
 }
 
 // --- Time
-
-api::Time SchedulingQueue::Impl::BackoffTick(const api::Time& until) const {
-  api::Time origin = first_now_;
-  if (options_.backoff.align_to_second) origin.nanos = 0;
-  return TickAfter(origin, kBackoffPeriodSeconds, until);
-}
-
-api::Time SchedulingQueue::Impl::LeftoverTick(const QueuedPod& info, const api::Time& at) const {
-  const api::Time old_at = PlusNanos(info.timestamp, options_.max_in_unschedulable_ns);
-  return TickAfter(first_now_, kLeftoverPeriodSeconds, std::max(old_at, at));
-}
 
 std::optional<api::Time> SchedulingQueue::Impl::NextWake() const {
   std::optional<api::Time> wake;
   const auto consider = [&](const api::Time& tick) {
     if (!wake || tick < *wake) wake = tick;
   };
-  if (!backoff_.empty()) consider(BackoffTick(slots_[backoff_.Top()].until));
-  if (!error_backoff_.empty()) consider(BackoffTick(slots_[error_backoff_.Top()].until));
+  if (!backoff_.empty()) consider(BackoffTick(options_, first_now_, slots_[backoff_.Top()].until));
+  if (!error_backoff_.empty())
+    consider(BackoffTick(options_, first_now_, slots_[error_backoff_.Top()].until));
   if (!leftovers_.empty()) consider(slots_[leftovers_.Top()].until);
   return wake;
 }
 
 template <class Heap>
 void SchedulingQueue::Impl::TakeCompleted(Heap& heap, const api::Time& tick) {
-  while (!heap.empty() && BackoffTick(slots_[heap.Top()].until) <= tick) {
+  while (!heap.empty() && BackoffTick(options_, first_now_, slots_[heap.Top()].until) <= tick) {
     candidates_.push_back(heap.Top());
     Leave(heap.Top());
   }
@@ -503,6 +497,8 @@ void SchedulingQueue::Impl::RunTick(const api::Time& tick) {
     Leave(leftovers_.Top());
   }
   for (const uint32_t slot : candidates_) {
+    slots_[slot].info.was_flushed = true;
+    slots_[slot].info.flushed = tick;
     Send(slot, Requeue::kAfterBackoff, kUnschedulableTimeout.custom_label, tick);
   }
   if (!candidates_.empty()) in_flight_.Record({Event{kUnschedulableTimeout, {}, {}}});

@@ -1,5 +1,9 @@
 #include "queue/slot.h"
 
+#include <algorithm>
+
+#include "queue/ticks.h"
+
 namespace berth::queue {
 
 std::string_view NameOf(QueueName queue) {
@@ -34,6 +38,22 @@ std::string_view WordOf(Place place) {
       return "in-flight";
   }
   return "";
+}
+
+api::Time BackoffTick(const QueueOptions& options, const api::Time& first, const api::Time& until) {
+  constexpr int64_t kPeriodSeconds = 1;
+  api::Time origin = first;
+  if (options.backoff.align_to_second) origin.nanos = 0;
+  return TickAfter(origin, kPeriodSeconds, until);
+}
+
+api::Time LeftoverTick(const QueueOptions& options, const api::Time& first, const QueuedPod& pod,
+                       const api::Time& at) {
+  constexpr int64_t kPeriodSeconds = 30;
+  api::Time since = pod.timestamp;
+  if (options.flush_counts_from_last_flush && pod.flushed) since = std::max(since, *pod.flushed);
+  const api::Time old_at = PlusNanos(since, options.max_in_unschedulable_ns);
+  return TickAfter(first, kPeriodSeconds, std::max(old_at, at));
 }
 
 }  // namespace berth::queue

@@ -59,4 +59,11 @@ struct BackoffOrder {
   }
 };
 
+// The tick at which a backoff that ends at `until` is seen to be over. `first`: when the queue was
+// first called.
+api::Time BackoffTick(const QueueOptions& options, const api::Time& first, const api::Time& until);
+// The tick after `at` at which a parked pod is retried without an event.
+api::Time LeftoverTick(const QueueOptions& options, const api::Time& first, const QueuedPod& pod,
+                       const api::Time& at);
+
 }  // namespace berth::queue

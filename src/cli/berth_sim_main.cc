@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "config/behaviour.h"
 #include "sim/chaos/seed_run.h"
 #include "term/flags.h"
 #include "term/terminal.h"
@@ -27,6 +28,7 @@ struct Options {
   int64_t jobs = 1;
   std::string profile = "all";
   std::string plant = "none";
+  int kubernetes = config::DefaultKubernetes();
   bool verbose = false;
   bool expect_failure = false;
   bool help = false;
@@ -61,6 +63,14 @@ term::Flags MakeFlags(Options* options) {
                   &options->profile);
   flags.AddChoice("plant", {"none", "lost-requeue", "double-assume", "missed-forget"},
                   "run with a planted bug, which the invariants must find (none)", &options->plant);
+  flags.Add("kubernetes-version", "1.N",
+            "behave as the kube-scheduler of this minor, with its default gates",
+            [options](const std::string& text) -> Result<void> {
+              const Result<int> minor = config::ParseKubernetesVersion(text);
+              if (!minor) return Fail(minor.error());
+              options->kubernetes = *minor;
+              return {};
+            });
   flags.AddSwitch("expect-failure", "succeed only if an invariant is violated",
                   &options->expect_failure);
   flags.AddNumber("jobs", "N", "seeds to run in parallel (1)", 1, 256, &options->jobs);
@@ -83,9 +93,11 @@ const ChaosProfile& ProfileOf(const Options& options, int64_t seed) {
 }
 
 std::string Replay(const Options& options, int64_t seed) {
-  return fmt::format("berth-sim --seeds {}..{} --steps {} --profile {}{} --verbose", seed, seed,
-                     options.steps, ProfileOf(options, seed).name,
-                     options.plant == "none" ? "" : " --plant " + options.plant);
+  return fmt::format(
+      "berth-sim --kubernetes-version 1.{} --seeds {}..{} --steps {} --profile {}{} "
+      "--verbose",
+      options.kubernetes, seed, seed, options.steps, ProfileOf(options, seed).name,
+      options.plant == "none" ? "" : " --plant " + options.plant);
 }
 
 // Everything that was run, added up.
@@ -108,6 +120,7 @@ SeedOutcome RunOne(const Options& options, int64_t seed) {
   run.seed = static_cast<uint64_t>(seed);
   run.steps = options.steps;
   run.profile = &ProfileOf(options, seed);
+  run.behaviour = config::Behaviour(config::FeatureGates(options.kubernetes));
   run.planted_bug = BugCalled(options.plant);
   if (options.verbose) run.trace = [](const std::string& line) { fmt::print("{}\n", line); };
   return RunSeed(run);

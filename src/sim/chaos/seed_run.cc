@@ -39,7 +39,8 @@ class SeedRun {
         network_(options.profile->faults, dice_.Seed()),
         invariants_(loop_, api_),
         tracer_(loop_, invariants_, options.trace),
-        host_(loop_, api_, network_, config::Default(), EngineOptions(), &tracer_) {
+        host_(loop_, api_, network_, config::Default(options.behaviour), EngineOptions(),
+              &tracer_) {
     invariants_.Watch(host_);
   }
 
@@ -62,6 +63,7 @@ class SeedRun {
   scheduler::EngineOptions EngineOptions() {
     scheduler::EngineOptions engine;
     engine.algorithm.seed = dice_.Seed();
+    engine.behaviour = options_.behaviour;
     engine.planted_bug = options_.planted_bug;
     return engine;
   }

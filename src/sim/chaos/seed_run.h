@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "config/behaviour.h"
 #include "scheduler/engine.h"
 #include "sim/chaos/profile.h"
 #include "sim/host/event_loop.h"
@@ -15,6 +16,7 @@ struct SeedOptions {
   uint64_t seed = 1;
   int64_t steps = 300;
   const ChaosProfile* profile = nullptr;
+  config::Behaviour behaviour = {};
   scheduler::PlantedBug planted_bug = scheduler::PlantedBug::kNone;
   // Called with a line per occurrence; may be empty.
   std::function<void(const std::string&)> trace = {};

@@ -61,6 +61,7 @@ Behaviour::Behaviour(const FeatureGates& gates)
   devices_post_filter_silent = minor >= 37;
   skips_terminating_victims = minor >= 35;
   preempts_in_memory = minor >= 36;
+  in_memory_victim_activates = minor >= 37;
   spares_last_victim_on_error = minor >= 36;
   observes_zero_victims = minor != 36;
 

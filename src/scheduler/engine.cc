@@ -62,6 +62,11 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
   queue_options.backoff.align_to_second = c_.options.behaviour.pop_from_backoff;
   queue_options.max_in_unschedulable_ns = c_.options.max_in_unschedulable_ns;
   queue_options.pending_pod = c_.events.PendingPod();
+  const config::Behaviour& behaviour = c_.options.behaviour;
+  queue_options.wildcard_events_reach_gated_pods = behaviour.wildcard_events_reach_gated_pods;
+  queue_options.activation_from_backoff_skips_pre_enqueue =
+      behaviour.activation_from_backoff_skips_pre_enqueue;
+  queue_options.flush_counts_from_last_flush = behaviour.flush_counts_from_last_flush;
   c_.queue = std::make_unique<queue::SchedulingQueue>(*this, c_.runtimes.size(), queue_options);
   return {};
 }
@@ -160,8 +165,11 @@ void Engine::Impl::Complete(EffectResult result) {
   switch (awaited->what) {
     case Awaited::For::kBinding:
       if (Binding* binding = bindings_.FindBinding(awaited->pod)) {
-        bindings_.BindingResult(*binding, std::move(result));
+        bindings_.BindingResult(*binding, awaited->victim, std::move(result));
       }
+      break;
+    case Awaited::For::kExpectation:
+      if (Binding* binding = bindings_.FindBinding(awaited->pod)) bindings_.Nominated(*binding);
       break;
     case Awaited::For::kNomination:
     case Awaited::For::kVictimCondition:

@@ -100,6 +100,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   std::unique_ptr<framework::PreBindTask> PreparePreBind(const framework::CycleContext&,
                                                          framework::PluginState*,
                                                          cluster::NodeIndex) override;
+  bool AllowsParallel() const override { return true; }
 
   // The devices Reserve has taken in this cycle, as "driver/pool/device", sorted. Devices used with
   // admin access are not taken.

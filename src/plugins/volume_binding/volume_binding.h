@@ -89,6 +89,7 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   std::unique_ptr<framework::PreBindTask> PreparePreBind(const framework::CycleContext&,
                                                          framework::PluginState*,
                                                          framework::NodeIndex node) override;
+  bool AllowsParallel() const override { return true; }
 
   // What Reserve decided for the pod; null when its volumes needed nothing. Good until Unreserve or
   // Release.

@@ -68,6 +68,7 @@ void Attempts::Try(PodId id) {
 }
 
 void Attempts::Conclude(PodId id, ProfileRuntime& runtime) {
+  if (c_.options.behaviour.opportunistic_batching && c_.observer != nullptr) TellBatching(runtime);
   switch (attempt_.decision().outcome) {
     case Outcome::kScheduled:
       Commit(id, runtime, attempt_.decision().node);
@@ -79,6 +80,7 @@ void Attempts::Conclude(PodId id, ProfileRuntime& runtime) {
       Failure failure;
       failure.rejected = c_.cluster.NodeCount() == 0;  // "no nodes available" is no fault of ours
       failure.message = attempt_.decision().error;
+      failure.nomination = c_.NominationOfFailure();
       if (interest_.points) c_.observer->AlgorithmEnded();
       ReportFilterErrors(*runtime.cycle);
       Fail(id, failure);
@@ -121,6 +123,26 @@ void Attempts::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime) {
     c_.observer->Decided(pod, attempt_.decision(), *runtime.cycle);
 }
 
+// kube-scheduler looks for the ranking that the last pod alike has left, and leaves its own. berth
+// decides about every pod anew, and counts as if no two pods were alike.
+void Attempts::TellBatching(const ProfileRuntime& runtime) {
+  const Decision& decision = attempt_.decision();
+  const bool searched = c_.cluster.NodeCount() > 0 && decision.pre_filter.Ok();
+  if (!searched) return;
+  const std::string& profile = runtime.profile->Name();
+  const auto timed = [&](BatchStep step) {
+    if (!interest_.points) return;
+    c_.observer->BatchStepBegan(step);
+    c_.observer->BatchStepEnded(profile, step, /*hinted=*/false);
+  };
+  timed(BatchStep::kGetHint);
+  c_.observer->BatchAttempted(profile, BatchAttempt::kNoHint);
+  if (decision.outcome != Outcome::kScheduled) return;
+  timed(BatchStep::kStore);
+  c_.observer->BatchFlushed(profile,
+                            decision.feasible_count == 1 ? "empty_list" : "pod_not_batchable");
+}
+
 void Attempts::ReportFilterErrors(const framework::Cycle& cycle) {
   if (c_.observer == nullptr) return;
   std::optional<PodRef> ref;
@@ -144,6 +166,8 @@ void Attempts::NoFit(PodId id, ProfileRuntime& runtime) {
   if (!runtime.profile->post_filter.empty()) {
     status = framework::RunPostFilter(*runtime.cycle, c_.cluster, attempt_.decision().diagnosis,
                                       &result);
+  } else if (c_.options.behaviour.failures_clear_nomination) {
+    result.nomination = PostFilterResult::Nomination::kClear;
   }
   FinishNoFit(id, runtime, status, result);
 }
@@ -201,7 +225,7 @@ void Attempts::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
   for (const PermitWait& wait : attempt_.waits()) {
     binding->waits.push_back({wait.plugin, After(c_.now, wait.timeout_ns), wait.timeout_ns});
   }
-  binding->tasks = attempt_.TakeWork();
+  for (PreBindWork& work : attempt_.TakeWork()) binding->runs.push_back({std::move(work)});
   binding->snapshot = c_.cluster.Snapshot(id);
   c_.log.Scheduled(c_.cluster.GetPod(id), binding->profile, binding->info.attempts,
                    attempt_.decision(), c_.cluster.Record(node).name, c_.now.UnixNano(),
@@ -212,12 +236,11 @@ void Attempts::Commit(PodId id, ProfileRuntime& runtime, NodeIndex node) {
     c_.observer->Attempted(c_.cluster.GetPod(id), Outcome::kScheduled, binding->node_name, "");
   }
   Binding& begun = c_.bindings->Add(std::move(binding));
-  if (c_.options.behaviour.nominate_before_binding) NominateBeforeBinding(begun);
   if (c_.options.planted_bug == PlantedBug::kDoubleAssume && ++planted_ % 7 == 0) {
     c_.queue->Done(id);
     c_.queue->Add(id, begun.profile, c_.now);
   }
-  c_.bindings->ProceedBinding(begun);
+  c_.bindings->Begin(begun);
 }
 
 // A plugin of the cycle has refused. The observer is notified of errors.
@@ -228,16 +251,6 @@ void Attempts::TellFailed(const cluster::Pod& pod, framework::Point point, NodeI
                             status.Message());
 }
 
-// PreBind may take long. The nomination shows other components where the pod is expected.
-void Attempts::NominateBeforeBinding(const Binding& binding) {
-  if (binding.waits.empty() && binding.tasks.empty()) return;
-  if (c_.cluster.GetPod(binding.pod).nominated_node_name == binding.node_name) return;
-  PatchPodStatus patch;
-  patch.pod = binding.ref;
-  patch.nominated_node_name = binding.node_name;
-  c_.outbox.Emit(std::move(patch));
-}
-
 // Reserve or Permit has refused: everything is as before the cycle.
 void Attempts::TakeBack(PodId id, ProfileRuntime& runtime, framework::Point point,
                         const Status& status) {
@@ -245,6 +258,7 @@ void Attempts::TakeBack(PodId id, ProfileRuntime& runtime, framework::Point poin
   attempt_.Rollback();
   Failure failure;
   failure.rejected = framework::IsRejected(status.code());
+  failure.nomination = c_.NominationOfFailure();
   if (failure.rejected) {
     failure.message = OneNodeMessage(status);
     const queue::PluginId plugin = runtime.IdOf(status.plugin());
@@ -353,7 +367,9 @@ void Attempts::PatchFailure(PodId id, const Failure& failure) {
     c_.observer->FailureReported(pod, failure.rejected ? Outcome::kUnschedulable : Outcome::kError,
                                  overrides, node);
   }
-  if (overrides && pod.nominated_node_name != node) patch.nominated_node_name = node;
+  if (overrides && (failure.was_nominated || pod.nominated_node_name != node)) {
+    patch.nominated_node_name = node;
+  }
   if (patch.condition || patch.nominated_node_name) c_.outbox.Emit(std::move(patch));
 }
 

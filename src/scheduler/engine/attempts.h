@@ -8,8 +8,6 @@
 
 namespace berth::scheduler {
 
-struct Binding;
-
 class Attempts {
  public:
   explicit Attempts(EngineContext& context) : c_(context), algorithm_(context.options.algorithm) {}
@@ -34,9 +32,9 @@ class Attempts {
  private:
   void Try(PodId id);
   void Decide(PodId id, ProfileRuntime& runtime);
-  void NominateBeforeBinding(const Binding& binding);
   void NoFit(PodId id, ProfileRuntime& runtime);
   void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
+  void TellBatching(const ProfileRuntime& runtime);
   void ReportFilterErrors(const framework::Cycle& cycle);
   void TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
                   const framework::Status& status);

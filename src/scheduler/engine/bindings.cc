@@ -13,30 +13,37 @@
 namespace berth::scheduler {
 namespace {
 
-using framework::PreBindStep;
-using framework::WriteResult;
-
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int32_t kMaxRetryDelaySeconds = 8;
-
-WriteResult::Code CodeOf(EffectResult::Code code) {
-  switch (code) {
-    case EffectResult::Code::kOk:
-      return WriteResult::Code::kOk;
-    case EffectResult::Code::kConflict:
-      return WriteResult::Code::kConflict;
-    case EffectResult::Code::kNotFound:
-      return WriteResult::Code::kNotFound;
-    case EffectResult::Code::kError:
-    case EffectResult::Code::kUnknown:
-      break;
-  }
-  return WriteResult::Code::kError;
-}
 
 }  // namespace
 
 // --- Permit
+
+void Bindings::Begin(Binding& binding) {
+  if (c_.options.behaviour.nominate_before_binding) {
+    if (binding.watched) TellPreFlight(binding);
+    if (!binding.waits.empty() || !binding.runs.empty()) Nominate(binding);
+  }
+  ProceedBinding(binding);
+}
+
+// Permit and PreBind may take long. The nomination shows other components where the pod is
+// expected.
+void Bindings::Nominate(Binding& binding) {
+  if (c_.cluster.GetPod(binding.pod).nominated_node_name == binding.node_name) return;
+  binding.nominating = true;
+  binding.nominated = true;
+  PatchPodStatus patch;
+  patch.pod = binding.ref;
+  patch.nominated_node_name = binding.node_name;
+  c_.outbox.EmitAwaited(std::move(patch), {Awaited::For::kExpectation, binding.key, 0, 0});
+}
+
+void Bindings::Nominated(Binding& binding) {
+  binding.nominating = false;
+  if (binding.stage == Binding::Stage::kNominate) ProceedBinding(binding);
+}
 
 // Goes on as far as possible without waiting. The binding may be gone when this returns.
 void Bindings::ProceedBinding(Binding& binding) {
@@ -51,14 +58,15 @@ void Bindings::ProceedBinding(Binding& binding) {
     WakeAt(binding, first);
     return;
   }
+  PermitOver(binding, framework::Code::kSuccess);
+  if (binding.nominating) {
+    binding.stage = Binding::Stage::kNominate;
+    return;
+  }
   // From here on the pod cannot be found unschedulable any more, so no event needs to be kept for
   // it.
   if (binding.pod != cluster::kNoPod) c_.queue->Done(binding.pod);
-  PermitOver(binding, framework::Code::kSuccess);
-  binding.stage = Binding::Stage::kPreBind;
-  PointBegan(binding, framework::Point::kPreBind);
-  if (binding.watched) TellIdlePreBinds(binding);
-  NextPreBind(binding);
+  BeginPreBind(binding);
 }
 
 // --- What the observer is told
@@ -83,17 +91,6 @@ void Bindings::PluginEnded(const Binding& binding, framework::Point point, uint8
 
 void Bindings::PointEnded(const Binding& binding, framework::Point point, framework::Code code) {
   if (binding.watched) c_.observer->BindingPointEnded(binding.ref, point, code);
-}
-
-// Plugins that have nothing to do for this pod are done with it at once.
-void Bindings::TellIdlePreBinds(const Binding& binding) {
-  for (const auto& served : c_.runtimes[binding.profile].profile->pre_bind) {
-    const bool works =
-        std::any_of(binding.tasks.begin(), binding.tasks.end(),
-                    [&](const PreBindWork& task) { return task.plugin == served.index; });
-    if (works) continue;
-    PluginEnded(binding, framework::Point::kPreBind, served.index, framework::Code::kSuccess);
-  }
 }
 
 bool Bindings::Allow(const PodKey& key, std::string_view plugin) {
@@ -153,125 +150,33 @@ void Bindings::WakeBinding(Binding& binding) {
       return;
     }
     case Binding::Stage::kPreBind:
-      if (std::exchange(binding.resend, false)) {
-        SendNextWrite(binding);
-      } else {
-        NextPreBind(binding);
-      }
+      WakePreBind(binding);
       return;
     case Binding::Stage::kConfirm:
       c_.outbox.EmitAwaited(ReadPod{binding.ref}, {Awaited::For::kBinding, binding.key, 0, 0});
       return;
+    case Binding::Stage::kNominate:
     case Binding::Stage::kBind:
       return;
   }
 }
 
-// --- PreBind
-
-void Bindings::NextPreBind(Binding& binding) {
-  while (binding.task < binding.tasks.size()) {
-    PreBindWork& task = binding.tasks[binding.task];
-    const std::vector<WriteResult> results = std::exchange(binding.results, {});
-    PreBindStep step = task.task->Next(c_.cluster, c_.now, results);
-    for (const WriteResult& result : results) AnnounceWritten(result);
-    if (auto* of_pod = dynamic_cast<framework::PodPreBindTask*>(task.task.get())) {
-      TellOfPod(binding, *of_pod);
-    }
-    switch (step.kind) {
-      case PreBindStep::Kind::kDone:
-        PluginEnded(binding, framework::Point::kPreBind, task.plugin, framework::Code::kSuccess);
-        ++binding.task;
-        continue;
-      case PreBindStep::Kind::kWait:
-        WakeAt(binding, After(c_.now, kSecond));
-        return;
-      case PreBindStep::Kind::kFail: {
-        const std::string_view plugin =
-            c_.runtimes[binding.profile].profile->At(task.plugin).Name();
-        const bool rejected = framework::IsRejected(step.failure.code());
-        PluginEnded(binding, framework::Point::kPreBind, task.plugin, step.failure.code());
-        PointEnded(binding, framework::Point::kPreBind, step.failure.code());
-        if (c_.observer != nullptr && !rejected) {
-          c_.observer->PluginFailed(binding.ref, framework::Point::kPreBind, plugin,
-                                    binding.node_name, step.failure.Message());
-        }
-        BindingFailed(binding, rejected,
-                      rejected ? step.failure.Message()
-                               : fmt::format("running PreBind plugin \"{}\": {}", plugin,
-                                             step.failure.Message()),
-                      task.plugin);
-        return;
-      }
-      case PreBindStep::Kind::kWrite:
-        binding.writes = std::move(step.writes);
-        binding.write = 0;
-        if (binding.writes.empty() && !binding.pod_status) continue;
-        SendNextWrite(binding);
-        return;
-    }
-  }
-  SendBind(binding);
-}
-
-void Bindings::TellOfPod(Binding& binding, framework::PodPreBindTask& task) {
-  binding.pod_status = task.TakePodStatus();
-  if (const auto event = task.TakeEvent()) {
-    c_.outbox.Record(binding.ref, std::nullopt, "Normal", event->reason, "Scheduling", event->note,
-                     c_.runtimes[binding.profile].profile->Name());
-  }
-}
-
-// Pods that share a claim wait until it is allocated. The watch may have shown that while it still
-// counted as being allocated, and has nothing new to say once the answer is in.
-void Bindings::AnnounceWritten(const WriteResult& result) {
-  if (!result.written) return;
-  const auto* claim = std::get_if<api::ResourceClaim>(&*result.written);
-  if (claim == nullptr || !claim->status.allocation) return;
-  c_.Move({queue::EventResource::kResourceClaim, queue::kUpdate}, {},
-          std::make_shared<const api::ResourceClaim>(*claim));
-}
-
-void Bindings::SendNextWrite(Binding& binding) {
-  if (binding.pod_status) {
-    PatchPodStatus patch;
-    patch.pod = binding.ref;
-    patch.extended_resource_claim = binding.pod_status;
-    c_.outbox.EmitAwaited(std::move(patch), {Awaited::For::kBinding, binding.key, 0, 0});
-    return;
-  }
-  c_.outbox.EmitAwaited(WriteObject{binding.writes[binding.write]},
-                        {Awaited::For::kBinding, binding.key, 0, 0});
-}
-
 // The longer there is no answer, the longer the wait before the next try.
-void Bindings::RetryLater(Binding& binding) {
-  const int32_t seconds = std::min(1 << std::min(binding.retries++, 10), kMaxRetryDelaySeconds);
-  WakeAt(binding, After(c_.now, seconds * kSecond));
+int64_t Bindings::RetryDelay(int32_t retries) {
+  return std::min(1 << std::min(retries, 10), kMaxRetryDelaySeconds) * kSecond;
 }
 
-void Bindings::WriteDone(Binding& binding, EffectResult result) {
-  const bool creates = binding.write < binding.writes.size() &&
-                       binding.writes[binding.write].verb == framework::ApiWrite::Verb::kCreate;
-  // One created twice would be two: the next attempt finds what is left of this one.
-  if (result.code == EffectResult::Code::kUnknown && !creates) {
-    // Given up now, a device that was allocated after all would be given to another pod as well.
-    // The same write once more is refused if the first was carried out, and that is an answer.
-    binding.resend = true;
-    RetryLater(binding);
-    return;
-  }
-  WriteResult written;
-  written.code = CodeOf(result.code);
-  written.message = std::move(result.message);
-  written.written = std::move(result.written);
-  const bool ok = written.code == WriteResult::Code::kOk;
-  binding.results.push_back(std::move(written));
-  if (ok && ++binding.write < binding.writes.size()) {
-    SendNextWrite(binding);
-  } else {
-    NextPreBind(binding);
-  }
+bool Bindings::IsInMemory(const PodKey& key) const {
+  const Binding* binding = FindBinding(key);
+  return binding != nullptr &&
+         (binding->stage == Binding::Stage::kWaiting || binding->stage == Binding::Stage::kPreBind);
+}
+
+void Bindings::Preempt(const PodKey& key, const Binding::Preemptor& preemptor) {
+  Binding& binding = *FindBinding(key);
+  binding.preemptors.push_back(preemptor);
+  if (binding.stage == Binding::Stage::kPreBind) return Settle(binding);
+  BindingFailed(binding, false, "waiting on permit for pod: preempted", queue::kNoPlugin);
 }
 
 // --- Bind
@@ -305,10 +210,10 @@ void Bindings::BindNow(Binding& binding) {
   BindingFailed(binding, false, "no bind plugin took the pod", 0);
 }
 
-void Bindings::BindingResult(Binding& binding, EffectResult result) {
+void Bindings::BindingResult(Binding& binding, size_t run, EffectResult result) {
   switch (binding.stage) {
     case Binding::Stage::kPreBind:
-      WriteDone(binding, std::move(result));
+      WriteDone(binding, run, std::move(result));
       break;
     case Binding::Stage::kBind:
       BindDone(binding, result);
@@ -317,6 +222,7 @@ void Bindings::BindingResult(Binding& binding, EffectResult result) {
       ReadDone(binding, result);
       break;
     case Binding::Stage::kWaiting:
+    case Binding::Stage::kNominate:
       break;
   }
 }
@@ -352,7 +258,7 @@ void Bindings::ReadDone(Binding& binding, const EffectResult& result) {
     return;
   }
   if (result.code != EffectResult::Code::kOk || !result.pod) {
-    RetryLater(binding);
+    WakeAt(binding, After(c_.now, RetryDelay(binding.retries++)));
     return;
   }
   const api::Pod& pod = *result.pod;
@@ -401,7 +307,8 @@ void Bindings::Bound(Binding& binding) {
   if (c_.pods.Of(id).deleted) {
     c_.intake->ForgetPod(id);
     c_.Move({queue::EventResource::kAssignedPod, queue::kDelete}, snapshot, {});
-  } else if (c_.options.assumed_ttl_ns > 0 && !c_.pods.Of(id).assigned) {
+  } else if (c_.options.assumed_ttl_ns > 0 && c_.options.behaviour.assumed_pods_expire &&
+             !c_.pods.Of(id).assigned) {
     expiry_.emplace(After(c_.now, c_.options.assumed_ttl_ns), key);
   }
 }
@@ -435,8 +342,7 @@ void Bindings::BindingFailed(Binding& binding, bool rejected, std::string messag
   const auto it = bindings_.find(binding.key);
   const std::unique_ptr<Binding> failed = std::move(it->second);
   bindings_.erase(it);
-  const bool waited = failed->stage == Binding::Stage::kWaiting;
-  PermitOver(*failed, framework::Code::kUnschedulable);
+  PermitOver(*failed, rejected ? framework::Code::kUnschedulable : framework::Code::kError);
   if (!failed->extender_binds &&
       (failed->stage == Binding::Stage::kBind || failed->stage == Binding::Stage::kConfirm)) {
     PluginEnded(*failed, framework::Point::kBind, failed->binder, framework::Code::kError);
@@ -447,8 +353,8 @@ void Bindings::BindingFailed(Binding& binding, bool rejected, std::string messag
   const cluster::Pod& as_assumed = *failed->snapshot;
   const framework::CycleContext context{c_.cluster, as_assumed, *as_assumed.shape};
   // Also tasks that are done, or have not begun: an earlier attempt may have left something.
-  for (const PreBindWork& task : failed->tasks) {
-    for (framework::ApiWrite& write : task.task->Undo(c_.cluster)) {
+  for (const PreBindRun& run : failed->runs) {
+    for (framework::ApiWrite& write : run.work.task->Undo(c_.cluster)) {
       c_.outbox.Emit(WriteObject{std::move(write)});
     }
   }
@@ -457,29 +363,43 @@ void Bindings::BindingFailed(Binding& binding, bool rejected, std::string messag
     PluginEnded(*failed, framework::Point::kUnreserve, done, framework::Code::kSuccess);
   });
   PointEnded(*failed, framework::Point::kUnreserve, framework::Code::kSuccess);
-  failed->tasks.clear();
-
-  const PodId id = failed->pod;
-  if (id == cluster::kNoPod) return;
-  const bool assumed = c_.cluster.GetPod(id).assumed;
-  if (assumed && c_.options.planted_bug != PlantedBug::kMissedForget) {
-    c_.cluster.Forget(id);
+  failed->runs.clear();
+  ReturnFailed(*failed, rejected, std::move(message), plugin);
+  for (const Binding::Preemptor& preemptor : failed->preemptors) {
+    c_.preemptions->PreemptedInMemory(preemptor.preemption, preemptor.victim);
   }
+}
+
+// The pod leaves its node and is queued again.
+void Bindings::ReturnFailed(const Binding& failed, bool rejected, std::string message,
+                            uint8_t plugin) {
+  const bool forgets = c_.options.behaviour.forgets_terminating_assumed_pods;
+  const queue::Event gone{
+      {queue::EventResource::kAssignedPod, queue::kDelete}, failed.snapshot, {}};
+  const PodId id = failed.pod;
+  if (id == cluster::kNoPod) {
+    if (forgets) c_.queue->Move(gone, c_.now);
+    return;
+  }
+  const bool assumed = c_.cluster.GetPod(id).assumed;
+  // Else it has left the node already, and what plugins reserved for it is free only now.
+  const bool announces = assumed || (forgets && !c_.pods.Of(id).assigned);
+  if (assumed && c_.options.planted_bug != PlantedBug::kMissedForget) c_.cluster.Forget(id);
   Failure failure;
   failure.rejected = rejected;
-  failure.info = failed->info;
-  if (waited && rejected) {
+  failure.info = failed.info;
+  failure.nomination = c_.NominationOfFailure();
+  failure.was_nominated = failed.nominated;
+  if (failed.stage == Binding::Stage::kWaiting && rejected) {
     failure.message = fmt::format("0/1 nodes are available: 1 {}.", message);
     if (plugin < 64) failure.unschedulable = queue::MaskOf(plugin);
   } else {
     failure.message = std::move(message);
   }
-  const queue::Event gone{
-      {queue::EventResource::kAssignedPod, queue::kDelete}, failed->snapshot, {}};
   // What the pod held is free. A rejected pod is not helped by its own leaving.
-  if (assumed && !rejected) c_.queue->Move(gone, c_.now);
+  if (announces && !rejected) c_.queue->Move(gone, c_.now);
   c_.attempts->Fail(id, failure);
-  if (assumed && rejected) {
+  if (announces && rejected) {
     c_.queue->MoveIf(gone, c_.now, [id](const queue::QueuedPod& pod) { return pod.pod != id; });
   }
 }

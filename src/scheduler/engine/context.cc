@@ -62,6 +62,14 @@ void EngineContext::Move(berth::queue::ClusterEvent what, berth::queue::EventObj
   queue->Move({what, std::move(old_object), std::move(new_object)}, now);
 }
 
+framework::PostFilterResult::Nomination EngineContext::NominationOfFailure() const {
+  using Nomination = framework::PostFilterResult::Nomination;
+  const config::Behaviour& behaviour = options.behaviour;
+  return behaviour.failures_clear_nomination || !behaviour.nominate_before_binding
+             ? Nomination::kClear
+             : Nomination::kKeep;
+}
+
 bool EngineContext::WaitsForAnswer() const {
   return preemptions->waited_for() || extender_calls->Waiting();
 }

@@ -78,6 +78,7 @@ struct Failure {
   framework::PostFilterResult::Nomination nomination =
       framework::PostFilterResult::Nomination::kClear;
   std::string nominated_node;
+  bool was_nominated = false;  // the API server has a nomination that the watch may not show yet
   // For explanations, of a pod that did not fit.
   std::shared_ptr<FailedAttempt> explained = nullptr;
   // Of a pod whose binding failed, which the queue has let go already.
@@ -94,6 +95,8 @@ struct EngineContext {
   // The queue is notified of an event.
   void Move(berth::queue::ClusterEvent what, berth::queue::EventObject old_object,
             berth::queue::EventObject new_object);
+  // What becomes of a pod's nomination when an attempt fails other than in PostFilter.
+  framework::PostFilterResult::Nomination NominationOfFailure() const;
   // No cycle may begin before an answer is in.
   bool WaitsForAnswer() const;
 

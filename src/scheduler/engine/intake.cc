@@ -370,11 +370,12 @@ void Intake::AddPod(const api::Pod& pod) {
   Handled({c_.events.PendingPod(), queue::kAdd});
   record.extenders = c_.extenders.InterestedIn(pod);
   NoteConditions(record, pod);
-  if (!pod.status.nominated_node_name.empty()) {
+  c_.queue->Add(id, profile, c_.now);
+  const bool counts = c_.options.behaviour.nominator_knows_gated_pods || !c_.queue->Find(id)->gated;
+  if (counts && !pod.status.nominated_node_name.empty()) {
     c_.cluster.MutableNominations().Set(
         id, c_.cluster.Strings().Intern(pod.status.nominated_node_name));
   }
-  c_.queue->Add(id, profile, c_.now);
 }
 
 // The API server has given the pod a node, ours or somebody else's.
@@ -392,17 +393,20 @@ void Intake::PodAssigned(PodId id, const api::Pod& pod, bool status_only) {
   c_.cluster.MutablePod(id).preempting = false;
   c_.cluster.MutableNominations().Clear(id);
   Binding* binding = c_.bindings->FindBinding(c_.cluster.GetPod(id).key());
-  const bool waiting = binding != nullptr && binding->stage == Binding::Stage::kWaiting;
+  // Of a binding nothing else is to be cleaned up from 1.35 on.
+  const bool cleans_up = !c_.options.behaviour.binding_is_no_deletion;
+  const bool rejects =
+      cleans_up && binding != nullptr && binding->stage == Binding::Stage::kWaiting;
   TellPod(Change::kAdd, id, true);
   TellPod(Change::kDelete, id, false);
-  if (!waiting) c_.queue->Delete(id);
+  if (!rejects) c_.queue->Delete(id);
   UpdateInCluster(id, pod, status_only);
   // A pod that waits for permission to go elsewhere gives up what it holds.
-  if (waiting) c_.bindings->BindingFailed(*binding, true, "", binding->waits.front().plugin);
+  if (rejects) c_.bindings->BindingFailed(*binding, true, "", binding->waits.front().plugin);
   Handled({c_.events.PendingPod(), queue::kDelete});
   HandleMove({EventResource::kAssignedPod, queue::kAdd}, {}, c_.cluster.Snapshot(id));
   // Pods of its priority and below have kept off the node it was nominated to.
-  if (!waiting && nominated) NominatedPodLeft(nominated);
+  if (cleans_up && !rejects && nominated) NominatedPodLeft(nominated);
 }
 
 void Intake::NominatedPodLeft(const PodSnapshot& pod) {
@@ -420,6 +424,7 @@ void Intake::PodUpdated(PodId id, const api::Pod& pod, bool status_only) {
   const PodSnapshot old = c_.cluster.Snapshot(id);
   UpdateInCluster(id, pod, status_only);
   const PodSnapshot made = c_.cluster.Snapshot(id);
+  if (made->terminating && !old->terminating) c_.preemptions->VictimLeaves(made->key());
   Handled({EventResource::kAssignedPod, queue::kUpdate});
   for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made, c_.events)) {
     HandleMove(change, old, made);
@@ -431,7 +436,9 @@ void Intake::PendingUpdated(PodId id, const api::Pod& pod) {
   Handled({c_.events.PendingPod(), queue::kUpdate});
   NoteConditions(record, pod);
   if (c_.cluster.GetPod(id).node != cluster::kNoNode) {  // assumed: its node was chosen for what it
-    record.newer = std::make_unique<api::Pod>(pod);      // was
+    const bool left = record.newer && record.newer->metadata.deletion_timestamp;  // was
+    record.newer = std::make_unique<api::Pod>(pod);
+    if (pod.metadata.deletion_timestamp && !left) AssumedPodLeaves(id);
     return;
   }
   TellPod(Change::kUpdate, id, false);
@@ -477,13 +484,19 @@ void Intake::DeletePod(PodId id) {
   const PodSnapshot old = c_.cluster.Snapshot(id);
   if (record.assigned) {
     ForgetPod(id);
+    c_.preemptions->VictimLeaves(old->key());
     HandleMove({EventResource::kAssignedPod, queue::kDelete}, old, {});
     return;
   }
   c_.pods.by_name.erase(NameKey(old->namespace_(), old->name));
   Handled({c_.events.PendingPod(), queue::kDelete});
   record.deleted = true;
+  c_.preemptions->VictimLeaves(old->key());
   Binding* binding = c_.bindings->FindBinding(old->key());
+  if (binding != nullptr && c_.options.behaviour.forgets_terminating_assumed_pods) {
+    AssumedPodLeaves(id);
+    return;
+  }
   if (binding != nullptr) {
     // Its binding will fail, or has succeeded already: then the node is given back at its end.
     // Until then it is on its node as one that goes, which tells plugins that wait for something.
@@ -507,6 +520,24 @@ void Intake::DeletePod(PodId id) {
   } else {
     NominatedPodLeft(old);
   }
+}
+
+// An assumed pod is deleted, or terminates. The API server binds no such pod, so its node is free
+// at once, whatever becomes of its binding. Until 1.34 it stayed there until the binding failed.
+void Intake::AssumedPodLeaves(PodId id) {
+  if (!c_.options.behaviour.forgets_terminating_assumed_pods) return;
+  const PodSnapshot old = c_.cluster.Snapshot(id);
+  Binding* binding = c_.bindings->FindBinding(old->key());
+  if (binding != nullptr && binding->stage == Binding::Stage::kWaiting) {
+    c_.bindings->BindingFailed(*binding, true, "removed", binding->waits.front().plugin);
+    c_.Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
+    return;
+  }
+  if (old->assumed) c_.cluster.Forget(id);
+  if (const std::unique_ptr<api::Pod> newer = std::move(c_.pods.Of(id).newer)) TakeUp(id, *newer);
+  c_.cluster.MutableNominations().Clear(id);
+  c_.cluster.MutablePod(id).terminating = true;
+  c_.Move({EventResource::kAssignedPod, queue::kDelete}, old, {});
 }
 
 void Intake::ForgetPod(PodId id) {

@@ -52,6 +52,7 @@ class Intake {
   void NominatedPodLeft(const PodSnapshot& pod);       // the queue; nothing if it was not nominated
   void PendingUpdated(PodId id, const api::Pod& pod);  // not assigned before nor after
   void DeletePod(PodId id);
+  void AssumedPodLeaves(PodId id);
   void UpsertNode(api::Node node);
   void DeleteNode(const std::string& name);
   template <class T>

@@ -19,6 +19,7 @@ namespace berth::scheduler {
 struct Awaited {
   enum class For : uint8_t {
     kBinding,
+    kExpectation,  // the nomination of a pod that is being bound
     kNomination,
     kVictimCondition,
     kVictimDeletion,
@@ -28,7 +29,7 @@ struct Awaited {
   For what = For::kBinding;
   cluster::PodKey pod = {};  // that is being bound, or is activated when the effect fails
   uint64_t preemption = 0;
-  size_t victim = 0;      // or the extender
+  size_t victim = 0;      // or the extender, or the PreBind plugin at work
   bool extender = false;  // is asked, not the API server
 };
 

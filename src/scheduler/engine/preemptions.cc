@@ -18,14 +18,20 @@ bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& r
   preemption.preemptor = c_.RefOf(preemptor);
   preemption.node = result.nominated_node;
   preemption.scheduler_name = c_.runtimes[c_.pods.Of(id).profile].profile->Name();
+  const config::Behaviour& behaviour = c_.options.behaviour;
   for (const PodId victim : result.victims) {
     const cluster::Pod& pod = c_.cluster.GetPod(victim);
+    if (behaviour.skips_terminating_victims && pod.terminating) continue;
     preemption.victims.push_back({pod.key(), c_.RefOf(pod), c_.pods.Of(victim).generation,
                                   c_.pods.Of(victim).condition_types, pod.preempted});
   }
-  c_.log.rates().Preempted(preemption.victims.size());
-  if (c_.observer != nullptr) {
-    c_.observer->Preempted(preemption.preemptor, preemption.victims.size(), preemption.node);
+  const bool all_leave = behaviour.skips_terminating_victims && preemption.victims.empty();
+  const bool counts = behaviour.observes_zero_victims || !all_leave || !behaviour.async_preemption;
+  if (counts) {
+    c_.log.rates().Preempted(result.victims.size());
+    if (c_.observer != nullptr) {
+      c_.observer->Preempted(preemption.preemptor, result.victims.size(), preemption.node);
+    }
   }
   if (!c_.options.behaviour.async_preemption) {
     preemption.afterwards = failure;
@@ -36,6 +42,10 @@ bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& r
     for (size_t i = 0; i < victims; ++i) Evict(key, i);
     if (victims == 0) ProceedWaited(key);
     return true;
+  }
+  if (all_leave) {
+    preemptions_.erase(key);
+    return false;
   }
   if (c_.observer != nullptr) {
     c_.observer->PreemptionBegan(preemption.preemptor, preemption.victims.size(), preemption.node);
@@ -103,23 +113,50 @@ void Preemptions::ProceedPreemption(uint64_t id) {
       return;
     }
   }
-  if (preemption.stage == Preemption::Stage::kAllButLast) {
+  const bool spares = c_.options.behaviour.spares_last_victim_on_error && preemption.victim_failed;
+  if (preemption.stage == Preemption::Stage::kAllButLast && !spares) {
     preemption.stage = Preemption::Stage::kLast;
     preemption.outstanding = 1;
-    const PodId preemptor = c_.cluster.FindPod(preemption.pod);
-    if (preemptor != cluster::kNoPod) c_.cluster.MutablePod(preemptor).preempting = false;
-    Evict(id, last);
+    EvictLast(id);
     return;
   }
   FinishPreemption(id);
 }
 
+void Preemptions::EvictLast(uint64_t id) {
+  const Preemption& preemption = preemptions_[id];
+  const PodKey key = preemption.victims.back().key;
+  const PodId last = c_.cluster.FindPod(key);
+  const bool leaves = last == cluster::kNoPod || c_.cluster.GetPod(last).terminating;
+  if (!c_.options.behaviour.skips_terminating_victims || leaves) HoldBack(preemption, false);
+  Evict(id, preemption.victims.size() - 1);
+}
+
+void Preemptions::HoldBack(const Preemption& preemption, bool preempting) {
+  const PodId preemptor = c_.cluster.FindPod(preemption.pod);
+  if (preemptor != cluster::kNoPod) c_.cluster.MutablePod(preemptor).preempting = preempting;
+}
+
+void Preemptions::VictimLeaves(const PodKey& pod) {
+  for (const auto& [id, preemption] : preemptions_) {
+    if (preemption.stage != Preemption::Stage::kLast || preemption.afterwards) continue;
+    if (preemption.victims.back().key == pod) HoldBack(preemption, false);
+  }
+}
+
 void Preemptions::Evict(uint64_t id, size_t victim) {
   const Preemption& preemption = preemptions_[id];
   const Preemption::Victim& evicted = preemption.victims[victim];
-  // A victim that still waits for permission has not been bound: it only loses its turn.
-  if (c_.bindings->Reject(evicted.key, "DefaultPreemption", "preempted")) {
-    VictimDone(id, victim, true);
+  // A victim that has not been bound yet only loses its turn.
+  if (c_.options.behaviour.preempts_in_memory) {
+    if (c_.bindings->IsInMemory(evicted.key)) {
+      // What it holds is free soon, and the event of that must find the preemptor.
+      if (preemption.stage == Preemption::Stage::kLast) HoldBack(preemption, false);
+      c_.bindings->Preempt(evicted.key, {id, victim});
+      return;
+    }
+  } else if (c_.bindings->Reject(evicted.key, "DefaultPreemption", "preempted")) {
+    VictimDone(id, victim, NoteOf(preemption));
     return;
   }
   if (evicted.marked) {
@@ -147,39 +184,51 @@ void Preemptions::DeleteVictim(uint64_t id, size_t victim) {
 void Preemptions::PreemptionResult(const Awaited& awaited, const EffectResult& result) {
   const auto it = preemptions_.find(awaited.preemption);
   if (it == preemptions_.end()) return;
+  Preemption& preemption = it->second;
   const bool ok = result.code == EffectResult::Code::kOk;
+  const bool gone = result.code == EffectResult::Code::kNotFound;
   switch (awaited.what) {
     case Awaited::For::kNomination:
-      if (!ok) it->second.failed = true;
-      if (--it->second.outstanding == 0) ProceedPreemption(it->first);
-      break;
+      if (!ok) preemption.failed = true;
+      if (--preemption.outstanding == 0) ProceedPreemption(it->first);
+      return;
     case Awaited::For::kVictimCondition:
-      if (ok) {
-        DeleteVictim(it->first, awaited.victim);
-      } else {
-        it->second.failed = true;
-        VictimDone(it->first, awaited.victim, false);
+      if (ok) return DeleteVictim(it->first, awaited.victim);
+      if (!gone || !c_.options.behaviour.skips_terminating_victims) {
+        preemption.failed = preemption.victim_failed = true;
       }
       break;
     default:
-      if (!ok) it->second.failed = true;  // gone already, too: no deletion is left to be seen
-      VictimDone(it->first, awaited.victim, ok);
+      if (ok) return VictimDone(it->first, awaited.victim, NoteOf(preemption));
+      if (!gone) preemption.failed = preemption.victim_failed = true;
       break;
   }
+  if (gone) preemption.no_event_to_come = true;  // no deletion may be left to be seen
+  VictimDone(it->first, awaited.victim, "");
 }
 
-// The victim is on its way (`ok`), or could not be asked to go.
-void Preemptions::VictimDone(uint64_t id, size_t victim, bool ok) {
+std::string Preemptions::NoteOf(const Preemption& preemption) const {
+  return fmt::format("Preempted by pod {} on node {}", preemption.preemptor.uid, preemption.node);
+}
+
+void Preemptions::PreemptedInMemory(uint64_t id, size_t victim) {
+  const auto it = preemptions_.find(id);
+  if (it == preemptions_.end()) return;
+  const bool last = it->second.stage == Preemption::Stage::kLast;
+  if (last && c_.options.behaviour.in_memory_victim_activates) it->second.no_event_to_come = true;
+  VictimDone(id, victim, NoteOf(it->second) + " (in kube-scheduler memory).");
+}
+
+// The victim is on its way, or could not be asked to go.
+void Preemptions::VictimDone(uint64_t id, size_t victim, const std::string& note) {
   Preemption& preemption = preemptions_[id];
-  if (ok && c_.observer != nullptr) {
-    c_.observer->VictimPreempted(preemption.preemptor, preemption.victims[victim].ref,
-                                 preemption.node);
-  }
-  if (ok) {
-    c_.outbox.Record(
-        preemption.victims[victim].ref, preemption.preemptor, "Normal", "Preempted", "Preempting",
-        fmt::format("Preempted by pod {} on node {}", preemption.preemptor.uid, preemption.node),
-        preemption.scheduler_name);
+  if (!note.empty()) {
+    const PodRef& leaving = preemption.victims[victim].ref;
+    if (c_.observer != nullptr) {
+      c_.observer->VictimPreempted(preemption.preemptor, leaving, preemption.node);
+    }
+    c_.outbox.Record(leaving, preemption.preemptor, "Normal", "Preempted", "Preempting", note,
+                     preemption.scheduler_name);
   }
   if (--preemption.outstanding == 0) ProceedPreemption(id);
 }
@@ -190,11 +239,12 @@ void Preemptions::FinishPreemption(uint64_t id) {
   if (c_.observer != nullptr) {
     c_.observer->PreemptionEnded(finished.preemptor, finished.node, !finished.failed);
   }
+  HoldBack(finished, false);
   const PodId preemptor = c_.cluster.FindPod(finished.pod);
-  if (preemptor == cluster::kNoPod) return;
-  c_.cluster.MutablePod(preemptor).preempting = false;
-  // Something did not work, so no event may come: the pod looks for itself.
-  if (finished.failed) c_.queue->Activate(preemptor, c_.now);
+  // No event may come: the pod looks for itself.
+  if (preemptor != cluster::kNoPod && (finished.failed || finished.no_event_to_come)) {
+    c_.queue->Activate(preemptor, c_.now);
+  }
 }
 
 }  // namespace berth::scheduler

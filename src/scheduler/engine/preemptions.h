@@ -1,9 +1,14 @@
 // Preemptions: victims on their way out, so that one pod gets their node.
 //
 // Nominations of less important pods for the node are cleared, then the victims go, the last one
-// only after the preemptor may be queued again: so at least one deletion is still to be seen that
-// will move it. Without async preemption the victims go first, all at once, and nothing else is
-// scheduled meanwhile.
+// after the others. Until then the preemptor is not queued again (`preempting` of its pod, which
+// DefaultPreemption's PreEnqueue looks at): in 1.34 until the last victim's turn comes, so that at
+// least one deletion is still to be seen that will move it; from 1.35 on until the request for the
+// last victim has ended or the watch shows that it goes. Without async preemption the victims go
+// first, all at once, and nothing else is scheduled meanwhile.
+//
+// From 1.35 on victims that terminate already get no request. From 1.36 on a victim that waits on
+// Permit or is in PreBind gets none either: it is taken off its node in memory.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +37,10 @@ struct Preemption {
   std::string scheduler_name;
   std::vector<Victim> victims;
   Stage stage = Stage::kClearNominations;
-  size_t outstanding = 0;  // effects or victims not yet done with in this stage
-  bool failed = false;
+  size_t outstanding = 0;         // effects or victims not yet done with in this stage
+  bool failed = false;            // something could not be done
+  bool victim_failed = false;     // one of the victims could not be asked to go
+  bool no_event_to_come = false;  // nothing may move the preemptor
   // Without async preemption: what is reported of the preemptor afterwards. No other pod is tried
   // before that.
   std::optional<Failure> afterwards;
@@ -47,6 +54,10 @@ class Preemptions {
   bool StartPreemption(PodId id, const framework::PostFilterResult& result, const Failure& failure);
   // The result of an effect that was emitted here.
   void PreemptionResult(const Awaited& awaited, const EffectResult& result);
+  // The victim was taken off its node in memory.
+  void PreemptedInMemory(uint64_t id, size_t victim);
+  // The pod is deleted, or terminates: who waits for it as the last victim may be queued again.
+  void VictimLeaves(const PodKey& pod);
   // No other pod is tried before a preemption is over.
   bool waited_for() const { return preemption_waited_for_; }
 
@@ -56,7 +67,12 @@ class Preemptions {
   void ProceedWaited(uint64_t id);
   void Evict(uint64_t id, size_t victim);
   void DeleteVictim(uint64_t id, size_t victim);
-  void VictimDone(uint64_t id, size_t victim, bool ok);
+  // `note`: of the victim's event; empty: none.
+  void VictimDone(uint64_t id, size_t victim, const std::string& note);
+  std::string NoteOf(const Preemption& preemption) const;
+  void EvictLast(uint64_t id);
+  // Whether the preemptor is kept out of the queue.
+  void HoldBack(const Preemption& preemption, bool preempting);
   void FinishPreemption(uint64_t id);
 
   EngineContext& c_;

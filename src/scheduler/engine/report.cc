@@ -19,7 +19,7 @@ std::string_view Engine::Impl::WhereIs(std::string_view uid) const {
   if (id == cluster::kNoPod || c_.pods.Find(id) == nullptr) return "";
   const auto binding = bindings_.bindings().find(c_.cluster.GetPod(id).key());
   if (binding != bindings_.bindings().end()) {
-    return binding->second->stage == Binding::Stage::kWaiting ? "waiting" : "binding";
+    return binding->second->IsInFlight() ? "waiting" : "binding";
   }
   if (c_.pods.records[id].assigned) return "assigned";
   if (c_.cluster.GetPod(id).assumed) return "assumed";
@@ -53,7 +53,7 @@ Source Engine::Impl::Explaining() {
     return it == c_.pods.by_name.end() ? cluster::kNoPod : it->second;
   };
   for (const auto& [key, binding] : bindings_.bindings()) {
-    ++(binding->stage == Binding::Stage::kWaiting ? source.waiting : source.binding);
+    ++(binding->IsInFlight() ? source.waiting : source.binding);
   }
   return source;
 }
@@ -98,7 +98,7 @@ std::vector<std::string> Engine::Impl::Contradictions() const {
     const std::string_view queued = c_.queue->WhereIs(id);
     const auto binding = bindings_.bindings().find(pod.key());
     const bool bound_soon = binding != bindings_.bindings().end();
-    const bool waiting = bound_soon && binding->second->stage == Binding::Stage::kWaiting;
+    const bool waiting = bound_soon && binding->second->IsInFlight();
     const auto say = [&](std::string_view what) {
       wrong.push_back(fmt::format("pod {}: {}", pod.Key(), what));
     };
@@ -111,11 +111,14 @@ std::vector<std::string> Engine::Impl::Contradictions() const {
     if (record.assigned) {
       if (pod.node == cluster::kNoNode) say("has a node and is on none");
       if (pod.assumed) say("has a node and is still assumed");
-      if (!queued.empty()) say(fmt::format("has a node and is in queue {}", queued));
+      if (!queued.empty() && !(waiting && queued == "in-flight")) {
+        say(fmt::format("has a node and is in queue {}", queued));
+      }
       continue;
     }
     const bool assumed = pod.assumed && pod.node != cluster::kNoNode;
-    if (bound_soon && !assumed) say("is being bound and is on no node");
+    const bool forgotten = pod.terminating && c_.options.behaviour.forgets_terminating_assumed_pods;
+    if (bound_soon && !assumed && !forgotten) say("is being bound and is on no node");
     if (bound_soon && !queued.empty() && !(waiting && queued == "in-flight")) {
       say(fmt::format("is being bound and in queue {}", queued));
     }

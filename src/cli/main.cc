@@ -10,6 +10,7 @@
 #include "cli/config_command.h"
 #include "cli/explain/explain.h"
 #include "cli/explain/pending.h"
+#include "cli/plan/plan.h"
 #include "cli/scheduler/scheduler.h"
 #include "cli/simulate.h"
 #include "cli/up/up.h"
@@ -29,6 +30,7 @@ constexpr Command kCommands[] = {
     {"explain", "show why a pod is on its node or pending, and what would help",
      &berth::cli::Explain},
     {"pending", "list pending pods by workload and cause", &berth::cli::Pending},
+    {"plan", "show what draining, losing or adding nodes does to pods", &berth::cli::Plan},
     {"simulate", "place the pending pods of a cluster dump, with reasons", &berth::cli::Simulate},
 };
 

@@ -114,7 +114,7 @@ std::string WithHostNames(std::string yaml, size_t nodes) {
 TEST(PlanConsolidation, RandomClustersAgainstEverySet) {
   Random random(7);
   size_t as_good = 0;
-  constexpr size_t kClusters = 60;
+  constexpr size_t kClusters = 400;
   for (size_t i = 0; i < kClusters; ++i) {
     std::string yaml = RandomCluster(random);
     const auto nodes = static_cast<size_t>(std::count(yaml.begin(), yaml.end(), '\n') == 0

@@ -3,8 +3,9 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build berth demo up web web-test test check-all check-headers e2e hostile record lint lint-all \
-        lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install package image soak fuzz \
+.PHONY: all deps build berth demo up web web-test test check-all check-headers e2e e2e-all e2e-smoke hostile record lint \
+        lint-all lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install \
+        package image soak fuzz \
         fuzz-build fuzz-short asan asan-short tsan tsan-short clean help
 
 all: build
@@ -42,10 +43,20 @@ test: build fuzz-short ## all tests: fuzz targets for 10 s each, unit tests, rec
 check-headers: deps ## every header compiles alone
 	@$(call compile,release,check_headers)
 
-check-all: test asan tsan check-headers e2e web-test bench-check lint-all package ## everything there is (hours on two cores)
+check-all: test asan tsan check-headers e2e-all web-test bench-check lint-all package ## everything there is (hours on two cores)
 
-e2e: berth ## tests beside a real kube-apiserver and etcd (E2E="files or options of pytest" to choose)
+e2e: berth ## tests beside a real kube-apiserver and etcd (KUBERNETES=1.36, E2E="files or options of pytest" to choose)
 	@test/e2e/run $(E2E)
+
+KUBERNETES_MINORS := 1.34 1.35 1.36 1.37
+e2e-all: berth ## the same beside every supported minor, and the upgrade from one to the next
+	@for minor in $(KUBERNETES_MINORS); do KUBERNETES=$$minor test/e2e/prepare > /dev/null || exit 1; done
+	@failed=; for minor in $(KUBERNETES_MINORS); do echo "e2e: Kubernetes $$minor"; \
+	  KUBERNETES=$$minor test/e2e/run $(E2E) || failed="$$failed $$minor"; done; \
+	  [ -z "$$failed" ] || { echo "e2e: failed beside$$failed" >&2; exit 1; }
+
+e2e-smoke: berth ## a few of them, beside the oldest supported minor
+	@KUBERNETES=$(firstword $(KUBERNETES_MINORS)) test/e2e/run $(addprefix test/e2e/test_,scheduling.py priority.py wire.py side_by_side.py)
 
 hostile: berth ## attacks on a running berth up (HOSTILE="files or options of pytest" to choose)
 	@test/hostile/run $(HOSTILE)

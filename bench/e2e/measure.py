@@ -18,7 +18,8 @@ import time
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "test/e2e"))
 
-from harness.cluster import Cluster, peers_folder  # noqa: E402
+from harness.cluster import Cluster  # noqa: E402
+from harness.peers import peers_folder  # noqa: E402
 from harness.processes import Process  # noqa: E402
 from harness.scheduler import configuration  # noqa: E402
 

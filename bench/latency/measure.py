@@ -31,7 +31,8 @@ sys.path.insert(0, str(REPOSITORY / "test/e2e"))
 
 import report  # noqa: E402
 
-from harness.cluster import Cluster, peers_folder  # noqa: E402
+from harness.cluster import Cluster  # noqa: E402
+from harness.peers import peers_folder  # noqa: E402
 from harness.processes import Process, free_port  # noqa: E402
 from harness.scheduler import configuration  # noqa: E402
 

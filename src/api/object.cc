@@ -24,13 +24,18 @@ ObjectKind KindRow() {
 
 // resource.k8s.io/v1beta2 has the shape of v1.
 constexpr std::string_view kResourceBeta = "resource.k8s.io/v1beta2";
+// DeviceTaintRule came as v1alpha3; what it lost since may be absent there, too.
+constexpr std::string_view kResource = "resource.k8s.io/v1";
 
 template <size_t... I>
 auto KindsOfVariant(std::index_sequence<I...>) {
   return std::array{KindRow<std::variant_alternative_t<I + 1, Object>>()...,
                     KindRow<ResourceClaim>(kResourceBeta),
                     KindRow<ResourceClaimTemplate>(kResourceBeta),
-                    KindRow<ResourceSlice>(kResourceBeta), KindRow<DeviceClass>(kResourceBeta)};
+                    KindRow<ResourceSlice>(kResourceBeta),
+                    KindRow<DeviceClass>(kResourceBeta),
+                    KindRow<DeviceTaintRule>(kResourceBeta),
+                    KindRow<DeviceTaintRule>(kResource)};
 }
 
 const auto& Kinds() {

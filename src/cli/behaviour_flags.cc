@@ -7,10 +7,11 @@
 namespace berth::cli {
 
 void BehaviourFlags::Add(term::Flags& flags) {
+  default_ = config::NewestKubernetes();
   flags.AddText(
       "kubernetes-version", "1.N",
       fmt::format("whose kube-scheduler to be: 1.{} to 1.{} (1.{})", config::OldestKubernetes(),
-                  config::NewestKubernetes(), config::DefaultKubernetes()),
+                  config::NewestKubernetes(), default_),
       &version_);
   AddGates(flags);
 }
@@ -27,7 +28,7 @@ Result<config::Behaviour> BehaviourFlags::Make(std::string_view program) const {
 }
 
 Result<config::FeatureGates> BehaviourFlags::Gates(std::string_view program) const {
-  int minor = config::DefaultKubernetes();
+  int minor = default_;
   if (!version_.empty()) {
     const auto parsed = config::ParseKubernetesVersion(version_);
     if (!parsed) return Fail(parsed.error().In("--kubernetes-version"));

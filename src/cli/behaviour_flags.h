@@ -24,6 +24,7 @@ class BehaviourFlags {
 
  private:
   std::string version_;
+  int default_ = config::DefaultKubernetes();  // without version_
   std::string gates_;
 };
 

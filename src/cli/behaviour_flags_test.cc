@@ -15,9 +15,16 @@ Result<config::Behaviour> Parse(const std::vector<std::string>& args) {
 }
 
 TEST(BehaviourFlags, GatesAreFollowed) {
-  EXPECT_EQ(Parse({}).value(), config::Behaviour());
-  EXPECT_FALSE(config::Behaviour().dra.taints);
-  EXPECT_TRUE(Parse({"--feature-gates=DRADeviceTaints=true"}).value().dra.taints);
+  const auto parse = [](const std::string& gates) {
+    return Parse({"--kubernetes-version=1.34", "--feature-gates=" + gates}).value();
+  };
+  EXPECT_EQ(parse(""), config::Behaviour(config::FeatureGates(34)));
+  EXPECT_FALSE(parse("").dra.taints);
+  EXPECT_TRUE(parse("DRADeviceTaints=true").dra.taints);
+}
+
+TEST(BehaviourFlags, WithoutAClusterItIsTheNewestKubernetes) {
+  EXPECT_EQ(Parse({}).value(), config::Behaviour(config::FeatureGates(37)));
 }
 
 TEST(BehaviourFlags, MistakesNameTheFlag) {

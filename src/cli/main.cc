@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     return args.empty() ? 2 : 0;
   }
   if (args[0] == "version" || args[0] == "--version") {
-    fmt::print("berth {} (decides as kube-scheduler v1.34), commit {}\n", BERTH_VERSION,
+    fmt::print("berth {} (decides as kube-scheduler v1.34 to v1.37), commit {}\n", BERTH_VERSION,
                berth::cli::BuildCommit());
     return 0;
   }

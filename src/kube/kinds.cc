@@ -31,9 +31,15 @@ constexpr std::array kWatched{
     Kind{"DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
 };
 
-// Where device taints are followed.
+// Where rules of device taints are followed, by release.
+constexpr Kind TaintRules(std::string_view api_version) {
+  return {"DeviceTaintRule", api_version, "devicetaintrules", false};
+}
 constexpr std::array kTaintRules{
-    Kind{"DeviceTaintRule", "resource.k8s.io/v1alpha3", "devicetaintrules", false},
+    TaintRules("resource.k8s.io/v1alpha3"),
+    TaintRules("resource.k8s.io/v1alpha3"),
+    TaintRules("resource.k8s.io/v1beta2"),
+    TaintRules("resource.k8s.io/v1"),
 };
 
 constexpr std::array kWritten{
@@ -98,7 +104,7 @@ std::vector<const Kind*> WatchedKinds(const config::Behaviour& behaviour) {
     if (!devices || behaviour.dynamic_resources) kinds.push_back(&kind);
   }
   if (behaviour.dra.taint_rules) {
-    for (const Kind& kind : kTaintRules) kinds.push_back(&kind);
+    kinds.push_back(&kTaintRules.at(static_cast<size_t>(behaviour.release)));
   }
   return kinds;
 }

@@ -32,6 +32,21 @@ TEST(Kinds, DevicesAreWatchedAsTheirGatesSay) {
   EXPECT_EQ(WatchedKinds(config::Behaviour(gates)).size(), 15u);
 }
 
+TEST(Kinds, TaintRulesAreReadInTheVersionOfTheRelease) {
+  const auto path = [](int minor, std::string_view on) {
+    config::FeatureGates gates(minor);
+    EXPECT_TRUE(gates.Set(on));
+    const Kind& rules = *WatchedKinds(config::Behaviour(gates)).back();
+    EXPECT_NE(api::FindObjectKind(rules.api_version, rules.kind), nullptr) << rules.api_version;
+    return CollectionPath(rules);
+  };
+  EXPECT_EQ(path(34, "DRADeviceTaints=true"), "/apis/resource.k8s.io/v1alpha3/devicetaintrules");
+  EXPECT_EQ(path(35, "DRADeviceTaints=true,DRADeviceTaintRules=true"),
+            "/apis/resource.k8s.io/v1alpha3/devicetaintrules");
+  EXPECT_EQ(path(36, "DRADeviceTaintRules=true"), "/apis/resource.k8s.io/v1beta2/devicetaintrules");
+  EXPECT_EQ(path(37, ""), "/apis/resource.k8s.io/v1/devicetaintrules");
+}
+
 TEST(Kinds, PathsAreTheApiServers) {
   EXPECT_EQ(CollectionPath(*FindKind("Pod")), "/api/v1/pods");
   EXPECT_EQ(CollectionPath(*FindKind("ReplicaSet")), "/apis/apps/v1/replicasets");

@@ -21,7 +21,7 @@ constexpr char kUsage[] =
     "  --hints FILE     events, and the pods that they requeue\n"
     "  --explain FILE   cases whose explanations and suggestions to verify\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
-    "  --kubernetes-version 1.N  the minor that the recordings are from\n"
+    "  --kubernetes-version 1.N  the minor that the recordings are from (the newest)\n"
     "  --help           print this help\n"
     "\n"
     "Files are JSON lines, plain or gzip-compressed. Prints the number of matched cases and the "
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
       return UsageError(arg + " needs a file");
     }
   }
-  int minor = berth::config::DefaultKubernetes();
+  int minor = berth::config::NewestKubernetes();
   if (const std::string& version = flags["--kubernetes-version"]; !version.empty()) {
     const auto parsed = berth::config::ParseKubernetesVersion(version);
     if (!parsed) return UsageError("--kubernetes-version: " + parsed.error().Message());

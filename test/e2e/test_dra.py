@@ -28,21 +28,18 @@ class Devices:
         self.slice_of(node, devices)
 
     def slice_of(self, node, devices, **spec):
-        name = f"{node}-slice"
         where = {} if "perDeviceNodeSelection" in spec else {"nodeName": node}
-        self.api.create_resource_slice(
-            {
-                "metadata": {"name": name},
-                "spec": {
-                    "driver": DRIVER,
-                    "devices": devices,
-                    "pool": {"name": node, "generation": 1, "resourceSliceCount": 1},
-                    **where,
-                    **spec,
-                },
-            }
-        )
-        self.world.cleanups.append(lambda: self.api.delete_resource_slice(name))
+        self.pool(node, {"devices": devices, **where, **spec})
+
+    def pool(self, node, *specs):
+        """A slice of the node's pool for each of these."""
+        for i, spec in enumerate(specs):
+            name = f"{node}-slice-{i}"
+            pool = {"name": node, "generation": 1, "resourceSliceCount": len(specs)}
+            self.api.create_resource_slice(
+                {"metadata": {"name": name}, "spec": {"driver": DRIVER, "pool": pool, **spec}}
+            )
+            self.world.cleanups.append(lambda name=name: self.api.delete_resource_slice(name))
 
     def claim(self, name, count=1, selector=None):
         exactly = {"deviceClassName": self.device_class, "count": count}

@@ -1,13 +1,17 @@
-"""The choice of devices with alpha features on, in the API server and the scheduler: devices that
-are parts of others, taints on devices, devices that claims share."""
+"""The choice of devices with features on that were alpha in 1.34, in the API server and the
+scheduler: devices that are parts of others, taints on devices, devices that claims share."""
 
 import pytest
 from kubernetes import client
 from test_dra import DRIVER, Devices, devices_fixture, use
 
 from harness.cluster import Cluster
+from harness.peers import MINOR, since
 
 FEATURES = ["DRAPartitionableDevices", "DRADeviceTaints", "DRAConsumableCapacity"]
+if since("1.35"):
+    FEATURES.append("DRADeviceTaintRules")
+RULES = {"1.34": "v1alpha3", "1.35": "v1alpha3", "1.36": "v1beta2", "1.37": "v1"}[MINOR]
 GATES = "--feature-gates=" + ",".join(f"{feature}=true" for feature in FEATURES)
 NO_DEVICE = "0/1 nodes are available: 1 cannot allocate all claims."
 
@@ -16,7 +20,7 @@ NO_DEVICE = "0/1 nodes are available: 1 cannot allocate all claims."
 def cluster(tmp_path_factory):
     cluster = Cluster(
         tmp_path_factory.mktemp("gated"),
-        apiserver_flags=[GATES, "--runtime-config=resource.k8s.io/v1alpha3=true"],
+        apiserver_flags=[GATES, f"--runtime-config=resource.k8s.io/{RULES}=true"],
     )
     cluster.scheduler("gated", flags=[GATES])
     yield cluster
@@ -53,7 +57,14 @@ def test_parts_of_a_device_exclude_each_other(world, devices):
     node = world.node("a")
     card = {"name": "card", "counters": {"memory": {"value": "40Gi"}}}
     parts = [part("half-0", "20Gi"), part("whole", "40Gi"), part("half-1", "20Gi")]
-    devices.slice_of(node, parts, sharedCounters=[card])
+    if since("1.35"):  # counters have a slice of their own
+        devices.pool(
+            node,
+            {"nodeName": node, "sharedCounters": [card]},
+            {"nodeName": node, "devices": parts},
+        )
+    else:
+        devices.slice_of(node, parts, sharedCounters=[card])
     devices.ask("first")
     assert world.bound("first") == node
     devices.ask("second")
@@ -91,9 +102,9 @@ def test_taints_of_devices_and_tolerations(world, devices):
 
 def test_rules_put_taints_on_devices(world, devices):
     rules = client.CustomObjectsApi(world.cluster.resource.api_client)
-    where = ("resource.k8s.io", "v1alpha3", "devicetaintrules")
+    where = ("resource.k8s.io", RULES, "devicetaintrules")
     rule = {
-        "apiVersion": "resource.k8s.io/v1alpha3",
+        "apiVersion": f"resource.k8s.io/{RULES}",
         "kind": "DeviceTaintRule",
         "metadata": {"name": world.namespace},
         "spec": {

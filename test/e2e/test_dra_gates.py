@@ -5,6 +5,7 @@ import pytest
 from test_dra import DRIVER, Devices, devices_fixture, use
 
 from harness.cluster import Cluster
+from harness.peers import since
 from harness.processes import until
 from harness.world import data
 
@@ -127,8 +128,13 @@ def test_a_device_that_failed_is_given_back(world, devices):
     world.event(
         "train",
         "FailedScheduling",
-        'running PreBind plugin "DynamicResources": claim train binding failed: '
-        'reason=Testing, message="no \\"cable\\""',
+        'running PreBind plugin "DynamicResources": '
+        + (
+            "device binding failed: claim=train, "
+            if since("1.36")
+            else "claim train binding failed: "
+        )
+        + 'reason=Testing, message="no \\"cable\\""',
     )
     world.event(
         "train",
@@ -173,7 +179,7 @@ def test_devices_stand_for_an_extended_resource(world, devices):
             "name": "train",
             "uid": pod["metadata"]["uid"],
             "controller": True,
-            "blockOwnerDeletion": True,
+            **({} if since("1.35") else {"blockOwnerDeletion": True}),
         }
     ]
     assert claim["spec"]["devices"]["requests"] == [

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from test_process import get
 
+from harness.peers import since
 from harness.processes import until
 from harness.scheduler import REPOSITORY, program
 
@@ -115,23 +116,28 @@ def busy(cluster, scraper_token, request):
     world.leave()
 
 
+NEW_POD = "UnscheduledPodAdd" if since("1.37") else "UnschedulablePodAdd"
 COUNTED = [
     ("scheduler_scheduling_algorithm_duration_seconds_count", {}),
     ("scheduler_scheduling_attempt_duration_seconds_count", {"result": "scheduled"}),
     ("scheduler_scheduling_attempt_duration_seconds_count", {"result": "unschedulable"}),
     ("scheduler_pod_scheduling_sli_duration_seconds_count", {"attempts": "1"}),
     ("scheduler_pod_scheduling_attempts_count", {}),
-    ("scheduler_queue_incoming_pods_total", {"queue": "active", "event": "UnschedulablePodAdd"}),
+    ("scheduler_queue_incoming_pods_total", {"queue": "active", "event": NEW_POD}),
     ("scheduler_queue_incoming_pods_total", {"event": "ScheduleAttemptFailure"}),
     ("scheduler_event_handling_duration_seconds_count", {"event": "NodeAdd"}),
-    ("scheduler_event_handling_duration_seconds_count", {"event": "UnschedulablePodAdd"}),
+    ("scheduler_event_handling_duration_seconds_count", {"event": NEW_POD}),
     ("scheduler_event_handling_duration_seconds_count", {"event": "AssignedPodAdd"}),
     ("scheduler_event_handling_duration_seconds_count", {"event": "AssignedPodDelete"}),
     ("scheduler_queueing_hint_execution_duration_seconds_count", {"event": "AssignedPodDelete"}),
     ("scheduler_preemption_attempts_total", {}),
     ("scheduler_preemption_victims_count", {}),
     ("scheduler_preemption_goroutines_execution_total", {"result": "success"}),
-    ("scheduler_preemption_goroutines_duration_seconds_count", {"result": "success"}),
+    *(
+        []  # deprecated
+        if since("1.37")
+        else [("scheduler_preemption_goroutines_duration_seconds_count", {"result": "success"})]
+    ),
     ("scheduler_unschedulable_pods", {"plugin": "NodeResourcesFit", "profile": "operators"}),
     ("scheduler_pending_pods", {"queue": "unschedulable"}),
     ("scheduler_cache_size", {"type": "nodes"}),
@@ -274,8 +280,12 @@ def test_log_says_what_became_of_pods(busy):
     for line in (
         r'"No preemption candidate is found; preemption is not helpful for scheduling'
         rf'{preemption}pod="operators/big"',
-        rf'"the target node for the preemption is determined{preemption}node="{bound[1]}" '
-        r'pod="operators/high"',
+        rf'"the target node for the preemption is determined{preemption}'
+        + (
+            rf'pod="operators/high" node="{bound[1]}"'
+            if since("1.37")
+            else rf'node="{bound[1]}" pod="operators/high"'
+        ),
         rf'"Start the preemption asynchronously" preemptor="operators/high" '
         rf'node="{bound[1]}" numVictims=1',
         rf'"Async Preemption finished completely" preemptor="operators/high" '

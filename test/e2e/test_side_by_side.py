@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from harness.cluster import peers_folder
+from harness.peers import peers_folder
 from harness.population import NAMESPACE
 from harness.scheduler import program
 from harness.side import Side

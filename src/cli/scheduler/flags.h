@@ -1,4 +1,4 @@
-// The flags of kube-scheduler v1.34, parsed as pflag does: --name=value, --name value, -v4,
+// The flags of kube-scheduler v1.34 to v1.37, parsed as pflag does: --name=value, --name value, -v4,
 // underscores for dashes. Errors are in pflag's words.
 #pragma once
 
@@ -92,6 +92,7 @@ struct FlagValues {
   int64_t leader_elect_retry_period = 2 * kSecond;
   // Feature gate
   std::vector<std::string> emulated_version;
+  std::vector<std::string> min_compatibility_version;
   std::map<std::string, std::vector<std::string>> feature_gates;  // by component: "", "kube"
   std::vector<std::string> min_compatibility_version;             // from 1.35 on
   // Metrics
@@ -109,6 +110,7 @@ struct FlagValues {
   int64_t v = 0;
   std::string vmodule;
   // Berth
+  std::string kubernetes_version = "auto";  // or "1.34" and so on
   bool dashboard = false;
   bool explain_events = false;
   std::vector<std::string> plugin_path;

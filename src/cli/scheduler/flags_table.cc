@@ -1,4 +1,4 @@
-// The list of all flags: names, types and defaults are those of kube-scheduler v1.34.
+// The list of all flags: names, types and defaults are those of kube-scheduler v1.34 to v1.37.
 #include "cli/scheduler/flags_table.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "api/go/go_text.h"
 #include "api/time.h"
 #include "cli/scheduler/flags_values.h"
+#include "cli/scheduler/kubernetes_choice.h"
 #include "cli/scheduler/version.h"
 #include "config/feature_gates.h"
 
@@ -240,7 +241,7 @@ std::string GatesHelp() {
   std::string help =
       "Switches of features, [kube:]NAME=true|false, separated by commas. May be repeated. "
       "Options are:";
-  const config::FeatureGates gates;
+  const config::FeatureGates gates(config::NewestKubernetes());
   for (const config::FeatureGates::Value& gate : gates.All()) {
     if (gate.spec.stage != config::FeatureStage::kAlpha &&
         gate.spec.stage != config::FeatureStage::kBeta) {
@@ -252,13 +253,14 @@ std::string GatesHelp() {
   return help;
 }
 
+// The options named are those of the newest minor.
 void AddFeatureGates(Table& t, FlagValues& v) {
+  const int newest = config::NewestKubernetes();
   t.Section("Feature gate");
   t.Strings("emulated-version", &v.emulated_version,
             fmt::format("Take the feature gates' defaults of an older version, [kube=]MAJOR.MINOR."
                         "\nOptions are: kube=1.{}..1.{}(default:1.{})",
-                        config::FeatureGates().OldestEmulated(), config::DefaultKubernetes(),
-                        config::DefaultKubernetes()));
+                        config::FeatureGates(newest).OldestEmulated(), newest, newest));
   Flag& gates = t.Add("feature-gates", "colonSeparatedMultimapStringString", GatesHelp());
   gates.set = [&v](const std::string& text) -> Result<void> {
     AddColonSeparated(text, &v.feature_gates);
@@ -371,6 +373,15 @@ void AddBerth(Table& t, FlagValues& v) {
       "explain-events", &v.explain_events,
       "Record an event for pods that fit on no node: verdicts by plugin, and a change that would "
       "help.");
+  Flag& kubernetes =
+      t.Add("kubernetes-version", "string",
+            fmt::format("Whose kube-scheduler to be: 1.{} to 1.{}, or auto, that of the API "
+                        "server's minor, also when it is upgraded.",
+                        config::OldestKubernetes(), config::NewestKubernetes()));
+  kubernetes.set = [&v](const std::string& text) {
+    return Assign(ParseKubernetesFlag(text), &v.kubernetes_version);
+  };
+  kubernetes.text = [&v] { return v.kubernetes_version; };
   t.Strings("plugin-path", &v.plugin_path,
             "Shared objects with plugins that the configuration may enable: files, or folders with "
             "*.so.");

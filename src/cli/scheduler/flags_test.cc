@@ -90,7 +90,7 @@ TEST(SchedulerFlagsTest, Errors) {
        "\"banana\": invalid syntax"},
       {{"--version=v1.30.0"},
        "invalid argument \"v1.30.0\" for \"--version\" flag: version \"v1.30.0\" must match "
-       "major/minor/patch of default version \"v1.34.10\""},
+       "major/minor/patch of default version \"v1.37.1\""},
       {{"--version=v1.34"},
        "invalid argument \"v1.34\" for \"--version\" flag: illegal version string \"v1.34\""},
       {{"--help=x"},
@@ -262,14 +262,17 @@ TEST(UsageTest, Layout) {
 }
 
 TEST(VersionTest, Texts) {
-  EXPECT_EQ(VersionText("true"), "Kubernetes v1.34.10\n");
-  EXPECT_THAT(VersionText("raw"),
+  EXPECT_EQ(VersionText("true", config::Release::k1_34), "Kubernetes v1.34.10\n");
+  EXPECT_THAT(VersionText("raw", config::Release::k1_34),
               StartsWith("version.Info{Major:\"1\", Minor:\"34\", EmulationMajor:\"\", "));
-  EXPECT_THAT(VersionText("raw"), HasSubstr("GitVersion:\"v1.34.10\""));
-  EXPECT_EQ(VersionText("false"), "");
-  EXPECT_EQ(VersionText("v1.34.10-x"), "");
-  EXPECT_EQ(ReportedVersion("false"), "v1.34.10");
-  EXPECT_EQ(ReportedVersion("v1.34.10-x"), "v1.34.10-x");
+  EXPECT_THAT(VersionText("raw", config::Release::k1_34), HasSubstr("GitVersion:\"v1.34.10\""));
+  EXPECT_EQ(VersionText("false", config::Release::k1_34), "");
+  EXPECT_EQ(VersionText("v1.34.10-x", config::Release::k1_34), "");
+  EXPECT_EQ(ReportedVersion("false", config::Release::k1_34), "v1.34.10");
+  EXPECT_EQ(ReportedVersion("v1.34.10-x", config::Release::k1_34), "v1.34.10-x");
+  EXPECT_EQ(ReportedVersion("v1.34.10-x", config::Release::k1_37), "v1.37.1")
+      << "what is reported fits the minor that it is";
+  EXPECT_EQ(VersionText("true", config::Release::k1_37), "Kubernetes v1.37.1\n");
   EXPECT_EQ(*ParseVersionFlag("v1.34.10+k3s1"), "v1.34.10+k3s1");
   EXPECT_EQ(*ParseVersionFlag("T"), "true");
 }

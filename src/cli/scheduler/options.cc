@@ -250,16 +250,25 @@ void ApplyLeaderElection(const Flags& flags, config::LeaderElectionConfiguration
   }
 }
 
+// A file is read again whenever it changes: what its owner knows is not said again.
+void WarnOnce(const std::vector<std::string>& warnings, std::set<std::string>& told) {
+  for (const std::string& warning : warnings) {
+    if (told.insert(warning).second) log::WarningLine(warning);
+  }
+}
+
 }  // namespace
 
-OrExit<SchedulerOptions> Prepare(const Flags& flags) {
+OrExit<SchedulerOptions> Prepare(const Flags& flags, const KubernetesChoice& choice) {
   const FlagValues& values = flags.Values();
   std::vector<std::string> warnings;
-  auto gates = MakeFeatureGates(values, &warnings);
-  for (const std::string& warning : warnings) log::WarningLine(warning);
+  std::set<std::string> told;
+  auto gates = MakeFeatureGates(values, choice.minor, &warnings);
+  WarnOnce(warnings, told);
   if (!gates) return Failure(gates.error().Message());
 
-  if (std::string version = VersionText(values.version); !version.empty()) {
+  const config::Behaviour behaviour(*gates);
+  if (std::string version = VersionText(values.version, behaviour.release); !version.empty()) {
     return tl::unexpected(Exit{.code = 0, .out = std::move(version)});
   }
   const log::Options log = LogOf(values);
@@ -267,20 +276,24 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   if (logging) logging = log::Configure(log);
   if (!logging) return tl::unexpected(Exit{.code = 1, .err = logging.error().Message() + "\n"});
   LogFlags(flags);
+  for (const std::string& warning : choice.warnings) log::WarningLine(warning);
   LogWithoutEffect(flags, *gates);
 
   warnings.clear();
   const std::vector<std::string> errors = CheckFlags(values, *gates, &warnings);
-  for (const std::string& warning : warnings) log::WarningLine(warning);
+  WarnOnce(warnings, told);
   if (!errors.empty()) return Failure(api::JoinErrors(errors));
 
   SchedulerOptions options;
-  options.behaviour = config::Behaviour(*gates);
+  options.told = std::move(told);
+  options.behaviour = behaviour;
+  options.follows_server = choice.follows;
+  options.server_answered = choice.answered;
   options.gates = std::move(*gates);
   options.master = values.master;
   options.config_file = values.config;
   options.write_config_to = values.write_config_to;
-  options.version = ReportedVersion(values.version);
+  options.version = ReportedVersion(values.version, behaviour.release);
   options.pod_max_in_unschedulable_pods_ns = values.pod_max_in_unschedulable_pods_duration;
   options.serving = ServingOf(values);
   options.authentication = AuthenticationOf(values);
@@ -295,13 +308,6 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags) {
   options.traces_latency = values.trace_latency;
   options.seed = values.seed;
   return options;
-}
-
-// A file is read again whenever it changes: what its owner knows is not said again.
-void WarnOnce(const std::vector<std::string>& warnings, std::set<std::string>& told) {
-  for (const std::string& warning : warnings) {
-    if (told.insert(warning).second) log::WarningLine(warning);
-  }
 }
 
 Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options) {
@@ -368,13 +374,29 @@ Result<void> CheckServing(ServingOptions& serving) {
   return Fail("unknown tls version " + api::GoQuote(serving.min_tls_version));
 }
 
-OrExit<SchedulerOptions> Complete(const Flags& flags) {
-  auto options = Prepare(flags);
+OrExit<SchedulerOptions> Complete(const Flags& flags, const KubernetesChoice& choice) {
+  auto options = Prepare(flags, choice);
   if (!options) return options;
   if (auto loaded = LoadConfig(flags, *options); !loaded) return Failure(loaded.error().Message());
   if (auto serving = CheckServing(options->serving); !serving) {
     return Failure(serving.error().Message());
   }
+  return options;
+}
+
+Result<SchedulerOptions> InMinor(const Flags& flags, const SchedulerOptions& running, int minor) {
+  const FlagValues& values = flags.Values();
+  std::vector<std::string> warnings;
+  auto gates = MakeFeatureGates(values, minor, &warnings);
+  if (!gates) return Fail(gates.error());
+  const std::vector<std::string> errors = CheckFlags(values, *gates, &warnings);
+  if (!errors.empty()) return Fail(api::JoinErrors(errors));
+  SchedulerOptions options = running;
+  options.behaviour = config::Behaviour(*gates);
+  options.gates = std::move(*gates);
+  options.version = ReportedVersion(values.version, options.behaviour.release);
+  WarnOnce(warnings, options.told);
+  if (auto loaded = LoadConfig(flags, options); !loaded) return Fail(loaded.error());
   return options;
 }
 

@@ -2,7 +2,8 @@
 // --config.
 //
 //   auto flags = ParseFlags(args);            // help, bad flags, positional arguments
-//   auto options = Complete(**flags);         // gates, --version, log, validation, configuration
+//   auto choice = ChooseKubernetes(**flags);  // may ask the API server
+//   auto options = Complete(**flags, choice); // gates, --version, log, validation, configuration
 //   … credentials, serving, profiles …
 //   auto written = LogOrWriteConfig(*options, resolved.effective);
 //
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "cli/scheduler/flags.h"
+#include "cli/scheduler/kubernetes_choice.h"
 #include "config/config.h"
 #include "config/feature_gates.h"
 #include "log/log.h"
@@ -66,9 +68,11 @@ struct MetricsOptions {
 
 struct SchedulerOptions {
   config::KubeSchedulerConfiguration config;  // defaulted; validated when from a file
-  std::set<std::string> told;                 // warnings about the configuration, already logged
+  std::set<std::string> told;                 // warnings, already logged
   config::FeatureGates gates;
   config::Behaviour behaviour;  // from the gates
+  bool follows_server = false;  // --kubernetes-version=auto
+  bool server_answered = true;  // and it is known what the server is
   std::string master;
   std::string config_file;
   std::string write_config_to;
@@ -91,7 +95,7 @@ struct SchedulerOptions {
 // Everything before the configuration is read. Sets up the log and writes what kube-scheduler
 // writes there first: warnings about gates, the FLAG lines; then what berth accepts without acting
 // on it.
-OrExit<SchedulerOptions> Prepare(const Flags& flags);
+OrExit<SchedulerOptions> Prepare(const Flags& flags, const KubernetesChoice& choice);
 
 // Fills options.config and logs what is deprecated in it. Deprecated flags count only without
 // --config, leader election flags always.
@@ -102,7 +106,11 @@ Result<void> LoadConfig(const Flags& flags, SchedulerOptions& options);
 Result<void> CheckServing(ServingOptions& serving);
 
 // All three.
-OrExit<SchedulerOptions> Complete(const Flags& flags);
+OrExit<SchedulerOptions> Complete(const Flags& flags, const KubernetesChoice& choice);
+
+// The same options in Kubernetes 1.`minor`: gates, version and configuration are made anew, the
+// file is read again. Fails when the flags or the file do not suit that minor.
+Result<SchedulerOptions> InMinor(const Flags& flags, const SchedulerOptions& running, int minor);
 
 // At -v=2 logs which plugins each profile runs, by extension point.
 void LogPlugins(const config::Resolved& resolved);

@@ -155,13 +155,12 @@ void CheckAlpha(const config::FeatureGates& gates, std::vector<std::string>& war
 
 }  // namespace
 
-Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
+Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags, int minor,
                                               std::vector<std::string>* warnings) {
   auto emulated = ParseVersionFlag(flags.emulated_version);
   if (!emulated) return Fail(std::move(emulated.error()));
   auto oldest = ParseVersionFlag(flags.min_compatibility_version);
   if (!oldest) return Fail(std::move(oldest.error()));
-  const int minor = config::DefaultKubernetes();
   const auto minor_of = [&](const std::optional<ParsedVersion>& version) {
     return version ? std::optional(MinorOf(*version, minor)) : std::nullopt;
   };

@@ -11,9 +11,9 @@
 
 namespace berth::cli::scheduler {
 
-// The gates of --emulated-version, --min-compatibility-version and --feature-gates. Lines to warn
-// with go to `warnings`.
-Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags,
+// The gates of --emulated-version, --min-compatibility-version and --feature-gates in
+// Kubernetes 1.`minor`. Lines to warn with go to `warnings`.
+Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags, int minor,
                                               std::vector<std::string>* warnings);
 
 // Of --emulated-version and --min-compatibility-version alone: what is out of range, which is told

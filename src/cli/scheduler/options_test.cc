@@ -73,7 +73,7 @@ class OptionsTest : public ::testing::Test {
     Ran ran;
     if (auto flags = ParseFlags(args); !flags) {
       ran.code = Report(flags.error());
-    } else if (auto options = Complete(**flags); !options) {
+    } else if (auto options = Complete(**flags, {.minor = 34}); !options) {
       ran.code = Report(options.error());
     } else {
       options_ = std::move(*options);

@@ -19,6 +19,7 @@
 #include "kube/election/leader_elector.h"
 #include "kube/host/cache_debugger.h"
 #include "kube/host/scheduler_host.h"
+#include "kube/host/version_follower.h"
 #include "log/log.h"
 #include "server/endpoints/configz.h"
 #include "threads/worker_pool.h"
@@ -28,6 +29,8 @@ namespace {
 
 // Of the loop, while the API server is behind with many requests.
 constexpr net::Nanoseconds kLongestPause = std::chrono::milliseconds(50);
+// How long bindings under way may hold up the behaviour of another Kubernetes minor.
+constexpr net::Nanoseconds kUpgradePatience = std::chrono::seconds(5);
 constexpr net::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
 // For the event that says the Lease was lost to be sent.
 constexpr std::chrono::milliseconds kLastWords(100);
@@ -75,8 +78,8 @@ Result<void> CheckLock(const std::string& lock) {
 
 class RunningProcess final : public Process {
  public:
-  RunningProcess(SchedulerOptions options, Reloader::Load reload)
-      : options_(std::move(options)), reload_(std::move(reload)), host_name_(HostName()) {
+  RunningProcess(SchedulerOptions options, Remake remake)
+      : options_(std::move(options)), remake_(std::move(remake)), host_name_(HostName()) {
     stop_.On(SIGHUP, [this] { Reload(); });
     stop_.On(SIGUSR2, [this] {
       if (debugger_) debugger_->Run();
@@ -130,6 +133,7 @@ class RunningProcess final : public Process {
     if (!served) return Fail(served.error());
     if (!DelaysCache()) host_->Start();
     if (!options_.config_file.empty()) MakeReloader();
+    if (options_.follows_server) loop_->Post([this] { FollowServer(); });
     if (!plugins_.extra.empty()) loop_->Post([this] { WatchPlugins(); });
     if (elector_) {
       loop_->Post([this] { DelaysCache() ? elector_->Start() : ElectWhenSynced(); });
@@ -180,6 +184,9 @@ class RunningProcess final : public Process {
     host.executor = pool_.get();
     host.fence = &fence_;
     host.observer = &serving_->Observer();
+    host.reconnected = [this] {
+      if (version_) version_->Reconnected();
+    };
     auto made = kube::SchedulerHost::Make(*loop_, *client_, std::move(host));
     if (!made) return Fail(made.error());
     host_ = std::move(*made);
@@ -223,14 +230,61 @@ class RunningProcess final : public Process {
   }
 
   void MakeReloader() {
-    reloader_ =
-        std::make_unique<Reloader>(*loop_, *host_, serving_->Metrics(), options_.config_file,
-                                   options_.config, plugins_.Resolve(options_.behaviour), reload_,
-                                   [this](const config::KubeSchedulerConfiguration& taken) {
-                                     LogExtenders(taken);
-                                     serving_->SetConfig(taken);
-                                   });
+    reloader_ = std::make_unique<Reloader>(
+        *loop_, *host_, serving_->Metrics(), options_.config_file, options_.config,
+        plugins_.Resolve(options_.behaviour), [this] { return Load(); },
+        [this](const config::KubeSchedulerConfiguration& taken) {
+          LogExtenders(taken);
+          serving_->SetConfig(taken);
+        });
     loop_->Post([this] { reloader_->Start(); });
+  }
+
+  Result<config::KubeSchedulerConfiguration> Load() {
+    auto again = remake_(options_.gates.Minor());
+    if (!again) return Fail(again.error());
+    return std::move(again->config);
+  }
+
+  // --- On the loop's thread: --kubernetes-version=auto
+  void FollowServer() {
+    std::optional<int> minor;
+    if (options_.server_answered) minor = options_.gates.Minor();
+    version_ = std::make_unique<kube::VersionFollower>(
+        *loop_, *client_, minor, [this](const kube::ServerVersion& server) { Upgrade(server); });
+    version_->Start();
+  }
+
+  void Upgrade(const kube::ServerVersion& server) {
+    if (const std::string far = kube::DistanceWarning(server); !far.empty()) log::WarningLine(far);
+    const int minor = kube::NearestKubernetes(server);
+    if (minor == options_.gates.Minor()) return;  // it has only now said what was assumed
+    if (auto taken = TakeUp(minor); !taken) {
+      log::Error(
+          taken.error().Message(),
+          "The API server's version was not taken up, the running one stays in force",
+          {{"server", server.git_version}, {"kubernetes", options_.behaviour.kubernetes_version}});
+    }
+  }
+
+  Result<void> TakeUp(int minor) {
+    auto next = remake_(minor);
+    if (!next) return Fail(next.error());
+    auto resolve = plugins_.Resolve(next->behaviour);
+    auto resolved = config::Resolve(next->config, resolve);
+    if (!resolved) return Fail(resolved.error());
+    auto engine = host_->MakeEngine(next->config, next->behaviour);
+    if (!engine) return Fail(engine.error());
+    host_->Replace(std::move(*engine), kUpgradePatience);
+    if (reloader_) reloader_->Took(next->config, std::move(resolve));
+    serving_->SetBehaviour(next->behaviour);
+    serving_->SetConfig(resolved->effective);
+    log::Info(0, "Kubernetes version changed",
+              {{"from", options_.behaviour.kubernetes_version},
+               {"to", next->behaviour.kubernetes_version},
+               {"version", next->version}});
+    options_ = std::move(*next);
+    return {};
   }
 
   void WatchPlugins() {
@@ -299,7 +353,7 @@ class RunningProcess final : public Process {
   }
 
   SchedulerOptions options_;
-  const Reloader::Load reload_;
+  const Remake remake_;
   const std::string host_name_;
   config::KubeSchedulerConfiguration effective_;
   StopSignal stop_;  // before any thread
@@ -314,13 +368,14 @@ class RunningProcess final : public Process {
   std::unique_ptr<kube::CacheDebugger> debugger_;
   std::unique_ptr<kube::LeaderElector> elector_;
   std::unique_ptr<Reloader> reloader_;
+  std::unique_ptr<kube::VersionFollower> version_;
   std::thread loop_thread_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Process>> Process::Make(SchedulerOptions options, Reloader::Load reload) {
-  auto process = std::make_unique<RunningProcess>(std::move(options), std::move(reload));
+Result<std::unique_ptr<Process>> Process::Make(SchedulerOptions options, Remake remake) {
+  auto process = std::make_unique<RunningProcess>(std::move(options), std::move(remake));
   if (auto made = process->Init(); !made) return Fail(made.error());
   return process;
 }

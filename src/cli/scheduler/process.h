@@ -17,8 +17,9 @@ class Process {
  public:
   // Reads credentials and makes every part: mistakes in flags, files and plugins show here, before
   // anything has been sent.
-  // `reload` reads the file of --config again.
-  static Result<std::unique_ptr<Process>> Make(SchedulerOptions options, Reloader::Load reload);
+  // `remake`: the same options in Kubernetes 1.`minor`, with the file of --config read again.
+  using Remake = std::function<Result<SchedulerOptions>(int minor)>;
+  static Result<std::unique_ptr<Process>> Make(SchedulerOptions options, Remake remake);
   virtual ~Process() = default;
 
   // What the profiles were built from, for --write-config-to.

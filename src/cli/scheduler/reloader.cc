@@ -91,7 +91,7 @@ Result<void> Reloader::TakeUp() {
   if (!wanted) return Fail(wanted.error());
   auto resolved = config::Resolve(*wanted, resolve_);
   if (!resolved) return Fail(resolved.error());
-  auto engine = host_.MakeEngine(*wanted);
+  auto engine = host_.MakeEngine(*wanted, resolve_.behaviour);
   if (!engine) return Fail(engine.error());
   const std::vector<std::string> late = NeedsRestart(started_, *wanted);
   if (!late.empty()) {

@@ -4,7 +4,7 @@
 // included), the file is read, checked and built as at start-up. A file with a mistake is refused
 // and logged, and the running configuration goes on. What can change live is the engine's part:
 // profiles, plugins, weights, arguments, backoffs, percentageOfNodesToScore. The rest is named in
-// the log and waits for a restart.
+// the log and waits for a restart. An upgrade of the API server is taken up the same way.
 #pragma once
 
 #include <functional>
@@ -37,6 +37,11 @@ class Reloader {
   void Start();
   // Reads the file now, changed or not. On the loop's thread.
   void Reload();
+  // What is loaded and resolved differently from now on has been taken up. On the loop's thread.
+  void Took(config::KubeSchedulerConfiguration running, config::ResolveOptions resolve) {
+    running_ = std::move(running);
+    resolve_ = std::move(resolve);
+  }
 
  private:
   void LookSoon();
@@ -49,7 +54,7 @@ class Reloader {
   const std::string file_;
   const config::KubeSchedulerConfiguration started_;  // what the rest of the process runs with
   config::KubeSchedulerConfiguration running_;
-  const config::ResolveOptions resolve_;  // with the plugins there are
+  config::ResolveOptions resolve_;  // with the plugins there are
   const Load load_;
   const Taken taken_;
   std::string contents_;

@@ -27,16 +27,14 @@ int Scheduler(const std::vector<std::string>& args) {
   KeepMemory();
   auto flags = cmd::ParseFlags(args);
   if (!flags) return cmd::Report(flags.error());
-  auto options = cmd::Complete(**flags);
+  auto options = cmd::Complete(**flags, cmd::ChooseKubernetes(**flags));
   if (!options) return cmd::Report(options.error());
-  const auto reload = [&]() -> Result<config::KubeSchedulerConfiguration> {
-    cmd::SchedulerOptions again = *options;
-    auto loaded = cmd::LoadConfig(**flags, again);
-    options->told = std::move(again.told);
-    if (!loaded) return Fail(loaded.error());
-    return again.config;
+  const auto remake = [&](int minor) -> Result<cmd::SchedulerOptions> {
+    auto again = cmd::InMinor(**flags, *options, minor);
+    if (again) options->told = again->told;
+    return again;
   };
-  auto process = cmd::Process::Make(*options, reload);
+  auto process = cmd::Process::Make(*options, remake);
   if (!process) return Failed(process.error());
   auto written = cmd::LogOrWriteConfig(*options, (*process)->EffectiveConfig());
   if (!written) return Failed(written.error());

@@ -197,6 +197,17 @@ void Serving::SetConfig(const config::KubeSchedulerConfiguration& effective) {
   config_ = effective;
 }
 
+void Serving::SetBehaviour(const config::Behaviour& behaviour) {
+  {
+    const std::lock_guard lock(configz_mutex_);
+    behaviour_ = behaviour;
+  }
+  explain_.Attach(Explaining());
+  if (!explain_events_) return;
+  explain_events_->Stop();
+  StartExplainEvents();
+}
+
 Result<void> Serving::CheckElector() const {
   // Shared: the answer may come when nobody waits for it any more.
   auto answer = std::make_shared<std::promise<Result<void>>>();
@@ -280,10 +291,14 @@ server::ExplainOptions Serving::Explaining() {
     const std::lock_guard lock(configz_mutex_);
     return config_;
   };
-  options.behaviour = behaviour_;
+  {
+    const std::lock_guard lock(configz_mutex_);
+    options.behaviour = behaviour_;
+  }
   options.plugins = plugins_;
-  options.what_if = [this](const auto& copy, const auto& config, const auto& request) {
-    return AnswerWhatIf(copy, config, behaviour_, request, plugins_);
+  options.what_if = [this, behaviour = options.behaviour](const auto& copy, const auto& config,
+                                                          const auto& request) {
+    return AnswerWhatIf(copy, config, behaviour, request, plugins_);
   };
   return options;
 }

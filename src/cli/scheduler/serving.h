@@ -35,6 +35,9 @@ class Serving {
   void SetLeading(bool leading);
   // For /configz. From any thread.
   void SetConfig(const config::KubeSchedulerConfiguration& effective);
+  // Explanations are those of another Kubernetes minor from now on. Metrics and endpoints stay
+  // those that the process began with. On the loop's thread.
+  void SetBehaviour(const config::Behaviour& behaviour);
   // /readyz says so from now on.
   void ShuttingDown() { shutting_down_ = true; }
 
@@ -74,7 +77,7 @@ class Serving {
   std::vector<berth::scheduler::ExtraPlugin> plugins_;
   server::ExplainApi explain_;
   bool explains_in_events_ = false;
-  config::Behaviour behaviour_;
+  config::Behaviour behaviour_;  // under configz_mutex_, as config_
   std::unique_ptr<server::ExplainEvents> explain_events_;
   std::atomic<bool> leading_ = false;
   std::atomic<bool> shutting_down_ = false;

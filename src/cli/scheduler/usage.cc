@@ -71,7 +71,8 @@ std::string UsageText(const Flags& flags) {
 
 std::string HelpText(const Flags& flags) {
   return "berth scheduler is a drop-in replacement for kube-scheduler: flags, configuration,\n"
-         "decisions and HTTP endpoints are those of kube-scheduler v1.34.\n"
+         "decisions and HTTP endpoints are those of kube-scheduler v1.34 to v1.37,\n"
+         "by default of the one that the cluster's API server has the version of.\n"
          "\n" +
          UsageText(flags);
 }

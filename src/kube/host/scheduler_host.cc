@@ -1,6 +1,7 @@
 // SchedulerHost: see scheduler_host.h.
 #include "kube/host/scheduler_host.h"
 
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -39,6 +40,7 @@ class Host final : public SchedulerHost, private ObjectSink {
  public:
   Host(net::Loop& loop, ApiClient& client, SchedulerHostOptions options)
       : loop_(loop),
+        client_(client),
         options_(std::move(options)),
         trace_(options_.traces_latency ? LatencyTrace::ToLog() : nullptr),
         traced_client_(trace_ ? MakeTracedClient(client, *trace_) : nullptr),
@@ -51,39 +53,33 @@ class Host final : public SchedulerHost, private ObjectSink {
             EffectRules(options_.engine.behaviour)),
         extenders_(loop, raw_, options_.make_http_client,
                    [this](scheduler::EffectResult result) { TellResult(std::move(result)); }) {
-    ObjectSink& own = *this;
-    const config::Behaviour& behaviour = options_.engine.behaviour;
-    const bool taints = behaviour.dra.taint_rules;
-    if (taints) taints_.emplace(own);
-    ObjectSink& sink = taints ? *taints_ : own;
-    const auto watch = [&](const Kind& kind) {
-      ApiClient& watches = traced_client_ ? *traced_client_ : client;
-      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, watches, sink, &raw_,
-                                                        behaviour.watch_list, &known_pods_));
-    };
-    for (const Kind* kind : WatchedKinds(behaviour)) watch(*kind);
+    MakeReflectors(options_.engine.behaviour);
   }
   ~Host() override { Stop(); }
 
   Result<void> Init() {
-    auto engine = MakeEngine(options_.config);
-    if (!engine) return Fail(engine.error());
-    engine_ = std::move(*engine);
+    auto made = MakeEngine(options_.config, options_.engine.behaviour);
+    if (!made) return Fail(made.error());
+    engine_ = std::move(made->engine);
     NameOthers();
     return {};
   }
 
-  Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
-      const config::KubeSchedulerConfiguration& config) const override {
-    if (auto checked = CheckExtendersOf(config); !checked) return Fail(checked.error());
-    return scheduler::Engine::Make(config, options_.engine, clock_.Now(), options_.executor,
-                                   options_.observer);
+  Result<NextEngine> MakeEngine(const config::KubeSchedulerConfiguration& config,
+                                const config::Behaviour& behaviour) const override {
+    if (auto checked = CheckExtendersOf(config, behaviour); !checked) return Fail(checked.error());
+    scheduler::EngineOptions options = options_.engine;
+    options.behaviour = behaviour;
+    auto engine = scheduler::Engine::Make(config, options, clock_.Now(), options_.executor,
+                                          options_.observer);
+    if (!engine) return Fail(engine.error());
+    return NextEngine{std::move(*engine), behaviour};
   }
 
-  void Replace(std::unique_ptr<scheduler::Engine> engine, net::Nanoseconds patience) override {
-    auto next = std::make_shared<std::unique_ptr<scheduler::Engine>>(std::move(engine));
-    Do([this, next, until = Mailbox::Clock::now() + patience](scheduler::Engine&) {
-      next_engine_ = std::move(*next);
+  void Replace(NextEngine next, net::Nanoseconds patience) override {
+    auto shared = std::make_shared<NextEngine>(std::move(next));
+    Do([this, shared, until = Mailbox::Clock::now() + patience](scheduler::Engine&) {
+      next_ = std::move(*shared);
       replace_at_ = until;
     });
   }
@@ -111,6 +107,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   bool Synced() const override { return synced_.load(); }
 
   Result<void> Followed() const override {
+    const std::lock_guard lock(reflectors_mutex_);
     for (const auto& reflector : reflectors_) {
       if (!reflector->IsFollowed()) return Fail("cannot follow " + reflector->TypeName());
     }
@@ -121,15 +118,42 @@ class Host final : public SchedulerHost, private ObjectSink {
   EventRecorder& Events() override { return events_; }
 
  private:
-  Result<void> CheckExtendersOf(const config::KubeSchedulerConfiguration& config) const {
+  Result<void> CheckExtendersOf(const config::KubeSchedulerConfiguration& config,
+                                const config::Behaviour& behaviour) const {
     if (config.extenders.empty()) return {};
     if (!options_.make_http_client) {  // to leave them out silently would be a wrong decision
       return Fail("extenders: they cannot be called from here");
     }
-    auto resolved = config::Resolve(
-        config, {.out_of_tree = {}, .read_file = ReadFile, .behaviour = options_.engine.behaviour});
+    auto resolved =
+        config::Resolve(config, {.out_of_tree = {}, .read_file = ReadFile, .behaviour = behaviour});
     if (!resolved) return Fail(resolved.error());
     return CheckExtenders(resolved->extenders);
+  }
+
+  // Those that `behaviour` asks for, not yet started. On the loop's thread, or before it runs.
+  void MakeReflectors(const config::Behaviour& behaviour) {
+    const std::lock_guard lock(reflectors_mutex_);
+    reflectors_.clear();
+    taints_.reset();
+    ObjectSink* sink = this;
+    if (behaviour.dra.taint_rules) sink = &taints_.emplace(*sink);
+    ApiClient& watches = traced_client_ ? *traced_client_ : client_;
+    for (const Kind* kind : WatchedKinds(behaviour)) {
+      reflectors_.push_back(std::make_unique<Reflector>(*kind, loop_, watches, *sink, &raw_,
+                                                        behaviour.watch_list, &known_pods_));
+    }
+    watched_ = behaviour;
+  }
+  // What is known is forgotten and listed anew.
+  void WatchAnew(const config::Behaviour& behaviour) {
+    listed_.clear();
+    runner_.SetRules(EffectRules(behaviour));
+    if (behaviour == watched_) {
+      for (auto& reflector : reflectors_) reflector->Stop();
+    } else {
+      MakeReflectors(behaviour);
+    }
+    for (auto& reflector : reflectors_) reflector->Start();
   }
 
   // --- On the loop's thread, before the lists that they are shown objects of
@@ -164,6 +188,9 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
   void StatusChanged(api::Pod&& pod) override {
     Tell(StatusOfPod{std::make_unique<api::Pod>(std::move(pod))});
+  }
+  void Reconnected() override {
+    if (options_.reconnected) options_.reconnected();
   }
   void Removed(api::Object&& object) override {
     Tell(RemovedObject{std::make_unique<api::Object>(std::move(object))});
@@ -208,8 +235,8 @@ class Host final : public SchedulerHost, private ObjectSink {
       engine_->AdvanceTo(clock_.Now());
       for (Input& input : inputs) Apply(input);
       inputs.clear();
-      if (next_engine_) TakeOver();
-      busy = scheduling_ && knows_all_ && !next_engine_ && RunCycles();
+      if (next_.engine) TakeOver();
+      busy = scheduling_ && knows_all_ && !next_.engine && RunCycles();
       SendEffects();
     }
     SendEffects();
@@ -220,19 +247,16 @@ class Host final : public SchedulerHost, private ObjectSink {
     const bool quiet = engine_->AwaitedEffects() == 0 && engine_->BindingPods() == 0;
     if (!quiet && Mailbox::Clock::now() < replace_at_) return;
     SendEffects();
-    if (options_.observer != nullptr) options_.observer->Replaced(*engine_, *next_engine_);
-    engine_ = std::move(next_engine_);
+    if (options_.observer != nullptr) options_.observer->Replaced(*engine_, *next_.engine);
+    engine_ = std::move(next_.engine);
     NameOthers();
     ++generation_;
     knows_all_ = false;
-    loop_.Post([this, extenders = engine_->Extenders(), ours = ProfileNames()] {
+    loop_.Post([this, extenders = engine_->Extenders(), ours = ProfileNames(),
+                behaviour = std::move(next_.behaviour)] {
       UseExtenders(extenders);
       known_pods_.Serve(ours);
-      listed_.clear();
-      for (auto& reflector : reflectors_) {
-        reflector->Stop();
-        reflector->Start();
-      }
+      WatchAnew(behaviour);
     });
   }
 
@@ -250,7 +274,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   std::optional<Mailbox::Clock::time_point> WaitUntil(bool busy) const {
     if (busy) return Mailbox::Clock::time_point::min();
     const std::optional<api::Time> wake = engine_->NextWake();
-    if (next_engine_) return wake ? std::min(clock_.When(*wake), replace_at_) : replace_at_;
+    if (next_.engine) return wake ? std::min(clock_.When(*wake), replace_at_) : replace_at_;
     if (!wake) return std::nullopt;
     return clock_.When(*wake);
   }
@@ -324,6 +348,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
 
   net::Loop& loop_;
+  ApiClient& client_;
   const SchedulerHostOptions options_;
   const EngineClock clock_;
   const std::unique_ptr<LatencyTrace> trace_;       // null: nothing is traced
@@ -337,7 +362,9 @@ class Host final : public SchedulerHost, private ObjectSink {
   EffectRunner runner_;
   ExtenderCaller extenders_;
   std::optional<TaintSink> taints_;
+  mutable std::mutex reflectors_mutex_;  // of the next: Followed() reads them on other threads
   std::vector<std::unique_ptr<Reflector>> reflectors_;
+  config::Behaviour watched_;          // what they were made from
   std::set<std::string_view> listed_;  // kinds
   std::vector<Input> outbox_;          // for the mailbox
 
@@ -349,7 +376,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   bool scheduling_ = false;
   bool held_back_ = false;  // no cycles until requests are answered
   Pacing pacing_;           // as the loop knows it
-  std::unique_ptr<scheduler::Engine> next_engine_;
+  NextEngine next_;         // to take over; without an engine: none
   Mailbox::Clock::time_point replace_at_;
   std::thread thread_;
 

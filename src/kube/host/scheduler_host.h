@@ -48,6 +48,14 @@ struct SchedulerHostOptions {
   framework::Executor* executor = nullptr;
   const Fence* fence = nullptr;  // nothing is decided beyond it
   scheduler::EngineObserver* observer = nullptr;
+  // The API server is there again after it could not be reached. On the loop's thread; may be null.
+  std::function<void()> reconnected;
+};
+
+// An engine that is to take over.
+struct NextEngine {
+  std::unique_ptr<scheduler::Engine> engine;
+  config::Behaviour behaviour;
 };
 
 class SchedulerHost {
@@ -62,13 +70,13 @@ class SchedulerHost {
   virtual void Start() = 0;
   // From now on pods are scheduled, as soon as all kinds are known.
   virtual void StartScheduling() = 0;
-  // Another engine takes over, with another configuration: as soon as nothing is under way any
-  // more, at the latest after `patience`. It learns the cluster from new lists; all pending pods
-  // are tried again. From any thread.
-  virtual void Replace(std::unique_ptr<scheduler::Engine> engine, net::Nanoseconds patience) = 0;
-  // For Replace: an engine with the host's options and `config`.
-  virtual Result<std::unique_ptr<scheduler::Engine>> MakeEngine(
-      const config::KubeSchedulerConfiguration& config) const = 0;
+  // Another engine takes over, with another configuration or behaviour: as soon as nothing is under
+  // way any more, at the latest after `patience`. It learns the cluster from new lists, of the
+  // kinds that its behaviour asks for; all pending pods are tried again. From any thread.
+  virtual void Replace(NextEngine next, net::Nanoseconds patience) = 0;
+  // For Replace: an engine with the host's options, `config` and `behaviour`.
+  virtual Result<NextEngine> MakeEngine(const config::KubeSchedulerConfiguration& config,
+                                        const config::Behaviour& behaviour) const = 0;
   // Ends the engine's thread: what it has decided is still handed to the loop. No decision after.
   virtual void Stop() = 0;
 

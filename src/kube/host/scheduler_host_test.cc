@@ -2,6 +2,7 @@
 // real one does: what a pod waits for by design is counted, not measured.
 #include "kube/host/scheduler_host.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -64,14 +65,36 @@ class SchedulerHostTest : public ::testing::Test {
         kJson);
   }
 
-  // The event about pod `i` arrives, with or without its node.
-  void Arrive(std::string_view type, int i, bool bound) {
-    const std::string frame = fmt::format(
+  std::string PodFrame(std::string_view type, int i, bool bound) {
+    return fmt::format(
         R"({{"type":"{}","object":{{"kind":"Pod","apiVersion":"v1",
             "metadata":{{"name":"pod-{}","namespace":"default","uid":"uid-{}","resourceVersion":"{}"}},
             "spec":{{"schedulerName":"default-scheduler"{},"containers":[{{"name":"c"}}]}}}}}})",
         type, i, i, ++version_, bound ? R"(,"nodeName":"node")" : "");
-    loop_.Deliver([this, frame] { client_.SendFrame(pods_watch_, frame); });
+  }
+  // The event about pod `i` arrives, with or without its node.
+  void Arrive(std::string_view type, int i, bool bound) {
+    loop_.Deliver(
+        [this, frame = PodFrame(type, i, bound)] { client_.SendFrame(pods_watch_, frame); });
+  }
+  // Watches opened since call `from` that begin with a list, by path.
+  std::map<std::string, size_t> Streams(size_t from) const {
+    std::map<std::string, size_t> streams;
+    for (size_t i = from; i < client_.Size(); ++i) {
+      const FakeApiClient::Call& call = client_.At(i);
+      const bool lists = call.request.query.find("sendInitialEvents=true") != std::string::npos;
+      if (call.watch && call.Open() && lists) streams.emplace(call.request.path, i);
+    }
+    return streams;
+  }
+  // The list of `kind` arrives as events of the watch.
+  void Stream(size_t watch, const Kind& kind, const std::vector<std::string>& frames) {
+    client_.Start(watch, kJson);
+    for (const std::string& frame : frames) client_.SendFrame(watch, frame);
+    client_.SendFrame(watch, fmt::format(R"({{"type":"BOOKMARK","object":{{"kind":"{}",
+        "apiVersion":"{}","metadata":{{"resourceVersion":"{}",
+        "annotations":{{"k8s.io/initial-events-end":"true"}}}}}}}})",
+                                         kind.kind, kind.api_version, ++version_));
   }
   void Create(int i) { Arrive("ADDED", i, false); }
 
@@ -171,6 +194,40 @@ TEST_F(SchedulerHostTest, AnswersAreGatheredWhileTheServerIsBehind) {
   AwaitBindings(kPodsAtOnce + 1);
   EXPECT_EQ(loop_.pauses_met, met);
   EXPECT_EQ(loop_.Steady(), start);
+}
+
+// The API server was upgraded: an engine that behaves as the new minor does takes over once the
+// binding under way is answered, with the watches of that minor, and pods that wait are bound.
+TEST_F(SchedulerHostTest, AnotherKubernetesTakesOverWithWatchesOfItsOwn) {
+  Create(0);
+  AwaitBindings(1);
+  const config::Behaviour next(config::FeatureGates(37));
+  auto engine = host_->MakeEngine(config::Default(next), next);
+  ASSERT_TRUE(engine) << engine.error().Message();
+  const size_t before = client_.Size();
+  host_->Replace(std::move(*engine), std::chrono::hours(1));
+  Settle();
+  EXPECT_TRUE(Streams(before).empty()) << "the binding is not answered";
+
+  Answer(0);
+  const std::vector<const Kind*> kinds = WatchedKinds(next);
+  loop_.RunUntil([&] { return Streams(before).size() == kinds.size(); });
+  const auto streams = Streams(before);
+  EXPECT_TRUE(streams.contains("/apis/resource.k8s.io/v1/devicetaintrules"));
+  for (const Kind* kind : kinds) {
+    std::vector<std::string> frames;
+    if (kind->kind == "Pod") frames = {PodFrame("ADDED", 0, true), PodFrame("ADDED", 1, false)};
+    if (kind->kind == "Node") {
+      frames = {R"({"type":"ADDED","object":{"kind":"Node","apiVersion":"v1",
+          "metadata":{"name":"node","resourceVersion":"1"},
+          "status":{"allocatable":{"cpu":"100","memory":"1Ti","pods":"10000"}}}})"};
+    }
+    loop_.Deliver([this, kind, frames, watch = streams.at(CollectionPath(*kind))] {
+      Stream(watch, *kind, frames);
+    });
+  }
+  AwaitBindings(2);
+  EXPECT_TRUE(client_.At(Bindings()[1]).request.path.ends_with("/pods/pod-1/binding"));
 }
 
 }  // namespace

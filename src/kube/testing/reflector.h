@@ -39,10 +39,12 @@ class Recorder final : public ObjectSink {
   void Changed(api::Object&& object) override { Add("+ ", object); }
   void StatusChanged(api::Pod&& pod) override { Add("* ", std::move(pod)); }
   void Removed(api::Object&& object) override { Add("- ", object); }
+  void Reconnected() override { ++reconnected; }
 
   std::vector<std::string> lines;
   std::vector<std::string> names;  // of objects in parts
   std::vector<Taken> taken;
+  int reconnected = 0;
 
  private:
   void Add(std::string what, const api::Object& object) {

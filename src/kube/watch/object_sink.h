@@ -29,6 +29,8 @@ class ObjectSink {
   // KnownPods.
   virtual void StatusChanged(api::Pod&& pod) = 0;
   virtual void Removed(api::Object&& object) = 0;
+  // A watch is there again after the server could not be reached: it may be another server.
+  virtual void Reconnected() {}
 };
 
 }  // namespace berth::kube

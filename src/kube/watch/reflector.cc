@@ -79,6 +79,7 @@ class Reflector::Impl final : public WatchSink {
     watch_started_ = true;
     content_type_ = content_type;
     following_.Succeeded(Following::Cause::kRefused);
+    if (std::exchange(lost_, false)) sink_.Reconnected();
   }
   void OnFrame(std::string_view frame) override;
   void OnEnd(const ApiResponse& why) override;
@@ -156,6 +157,7 @@ class Reflector::Impl final : public WatchSink {
   bool synced_ = false;
   bool absent_ = false;               // it was said that the server does not serve the kind
   bool paged_ = false;                // the server has no watch cache: it pages lists
+  bool lost_ = false;                 // the server could not be reached
   bool version_unavailable_ = false;  // the last list could not have version_
   std::string version_;               // the last one seen
   Backoff backoff_;
@@ -296,6 +298,7 @@ void Reflector::Impl::LogUndecodable(const ItemName& item, const Error& error) c
 }
 
 void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
+  lost_ |= response.code == 0;
   const bool expired = IsExpired(response.code, response.reason);
   if (expired && !first) {
     // The pages' snapshot is gone: all of it in one piece then.
@@ -530,6 +533,7 @@ void Reflector::Impl::OnWatchOverdue() {
 void Reflector::Impl::OnEnd(const ApiResponse& why) {
   request_ = 0;
   if (!running_) return;
+  lost_ |= why.code == 0;
   if (initial_) {
     const bool refused = why.code == 0 && why.error.kind == net::HttpError::Kind::kRefused;
     return OnStreamFailed(why.code, why.reason, why.message, refused);

@@ -505,5 +505,20 @@ TEST_F(ReflectorTest, AStoppedReflectorIsSilent) {
   EXPECT_EQ(client_.CountOpen(), 0u);
 }
 
+TEST_F(ReflectorTest, TellsWhenALostServerIsThereAgain) {
+  BeginWatch("Node");
+  loop_.Advance(std::chrono::minutes(1));
+  client_.End(Watch());
+  client_.Start(Watch());
+  EXPECT_EQ(sink_.reconnected, 0) << "a watch that ends in time was not lost";
+  loop_.Advance(std::chrono::minutes(1));
+  client_.Respond(Watch(), FakeApiClient::Broken(net::HttpError::Kind::kBroken, "reset"));
+  client_.Respond(Watch(), FakeApiClient::Broken(net::HttpError::Kind::kRefused, "refused"));
+  loop_.Advance(std::chrono::minutes(1));
+  EXPECT_EQ(sink_.reconnected, 0);
+  client_.Start(Watch());
+  EXPECT_EQ(sink_.reconnected, 1);
+}
+
 }  // namespace
 }  // namespace berth::kube

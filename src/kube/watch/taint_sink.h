@@ -21,6 +21,7 @@ class TaintSink final : public ObjectSink {
   void Changed(api::Object&& object) override;
   void StatusChanged(api::Pod&& pod) override { next_.StatusChanged(std::move(pod)); }
   void Removed(api::Object&& object) override;
+  void Reconnected() override { next_.Reconnected(); }
 
  private:
   using Rules = plugins::dynamic_resources::TaintRules;

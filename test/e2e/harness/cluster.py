@@ -19,6 +19,7 @@ from kubernetes import client
 from . import kubeconfig
 from .audit import POLICY, AuditLog
 from .certs import Certificates
+from .peers import MINOR, peers_folder
 from .processes import Process, free_port, until
 from .scheduler import Scheduler
 
@@ -28,13 +29,6 @@ BERTH_ACCOUNT = ("kube-system", "berth")
 PLUGINS_OFF = "ServiceAccount,TaintNodesByCondition,StorageObjectInUseProtection"
 
 
-def peers_folder():
-    default = (
-        pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "berth-e2e"
-    )
-    return pathlib.Path(os.environ.get("BERTH_E2E_CACHE", default / "v1.34.10"))
-
-
 def scratch_folder(prefix):
     """A temporary folder, in memory where there is such a file system: etcd is not what is tested."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -42,7 +36,7 @@ def scratch_folder(prefix):
 
 
 class Cluster:
-    def __init__(self, folder, audit=True, apiserver_flags=()):
+    def __init__(self, folder, audit=True, apiserver_flags=(), minor=MINOR):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.apiserver_flags = list(apiserver_flags)
@@ -56,7 +50,7 @@ class Cluster:
         self._issue()
         try:
             self._start_etcd()
-            self.start_apiserver()
+            self.start_apiserver(minor)
         except BaseException:
             self.close()
             raise
@@ -114,9 +108,11 @@ class Cluster:
 
         until("etcd healthy", healthy)
 
-    def start_apiserver(self):
+    def start_apiserver(self, minor=None):
+        """Of the minor it had, or another one."""
+        self.minor = minor or self.minor
         argv = [
-            peers_folder() / "kube-apiserver",
+            peers_folder(self.minor) / "kube-apiserver",
             f"--etcd-servers={self.etcd_url}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",

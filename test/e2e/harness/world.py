@@ -8,6 +8,7 @@ import json
 from kubernetes.client.exceptions import ApiException
 
 from . import objects
+from .peers import said
 from .processes import until
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -142,7 +143,9 @@ class World:
         return nodes if len(names) > 1 else nodes[0]
 
     def unschedulable(self, name, message=None, reason="Unschedulable", timeout=30):
-        """Waits for PodScheduled=False with exactly this message (any message when None)."""
+        """Waits for PodScheduled=False with exactly this message, in the words of 1.34 (any message
+        when None)."""
+        message = message and said(message)
 
         def failed():
             c = self.condition(name)
@@ -164,7 +167,9 @@ class World:
             ) from None
 
     def event(self, name, reason, note=None, timeout=20):
-        """Waits for an event about a pod with this reason (and exactly this note)."""
+        """Waits for an event about a pod with this reason (and exactly this note, in the words of
+        1.34)."""
+        note = note and said(note)
 
         def seen():
             return next(

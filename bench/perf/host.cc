@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/admission/defaults.h"
-#include "sim/host/engine_host.h"
+#include "cluster/objects/kind_table.h"
 
 namespace berth::bench {
 namespace {
@@ -36,11 +36,6 @@ class Stopwatch {
   double start_;
 };
 
-bool IsWatched(std::string_view kind) {
-  const auto& kinds = sim::EngineHost::Kinds();
-  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-}
-
 const api::Pod* PodOf(const sim::ObjectPtr& object) {
   return object == nullptr ? nullptr : std::get_if<api::Pod>(object.get());
 }
@@ -54,22 +49,6 @@ bool PodPick::Takes(const api::Pod& pod) const {
     return value != nullptr && *value == label.second;
   });
 }
-
-class PerfHost::Sink final : public kube::ObjectSink {
- public:
-  explicit Sink(scheduler::Engine& engine) : engine_(engine) {}
-
-  void Changed(api::Object&& object) override { engine_.Upsert(std::move(object)); }
-  void StatusChanged(api::Pod&& pod) override { engine_.UpdateStatus(std::move(pod)); }
-  void Removed(api::Object&& object) override { engine_.Delete(object); }
-  // Nothing is listed: every object comes as a change.
-  void Replaced(std::string_view, std::vector<api::Object>) override {}
-  void Listed(std::string_view, std::vector<api::Object>, scheduler::ListPart, Taken) override {}
-  bool TakesParts(std::string_view) const override { return false; }
-
- private:
-  scheduler::Engine& engine_;
-};
 
 PerfHost::~PerfHost() = default;
 
@@ -87,8 +66,9 @@ Result<std::unique_ptr<PerfHost>> PerfHost::Make(const config::KubeSchedulerConf
   auto engine = scheduler::Engine::Make(config, options, host->loop_.Time(), executor, host.get());
   if (!engine) return Fail(engine.error());
   host->engine_ = std::move(*engine);
-  host->sink_ = std::make_unique<Sink>(*host->engine_);
-  if (behaviour.dra.taint_rules) host->taints_ = std::make_unique<kube::TaintSink>(*host->sink_);
+  for (const cluster::KindInfo& kind : cluster::WatchedKinds(behaviour)) {
+    host->watched_.emplace(kind.kind);
+  }
   host->api_.Subscribe([raw = host.get()](const sim::ApiChange& change) { raw->OnChange(change); });
   return host;
 }
@@ -168,17 +148,15 @@ void PerfHost::DeletePod(const scheduler::PodRef& ref) {
 
 void PerfHost::OnChange(const sim::ApiChange& change) {
   CountPod(change);
-  const bool is_rule = change.kind == api::DeviceTaintRule::kKind && taints_ != nullptr;
-  if (!IsWatched(change.kind) && !is_rule) return;
+  if (!watched_.contains(change.kind)) return;
   api::Object object = *change.object;
-  kube::ObjectSink& sink = taints_ != nullptr ? static_cast<kube::ObjectSink&>(*taints_) : *sink_;
   const api::Time now = loop_.Time();
   Stopwatch watch(counters_.engine_seconds);
   engine_->AdvanceTo(now);
   if (change.type == sim::ApiChange::Type::kDeleted) {
-    sink.Removed(std::move(object));
+    engine_->Delete(object);
   } else {
-    sink.Changed(std::move(object));
+    engine_->Upsert(std::move(object));
   }
 }
 

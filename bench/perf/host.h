@@ -18,7 +18,6 @@
 #include "base/function_ref.h"
 #include "config/config.h"
 #include "framework/points/executor.h"
-#include "kube/watch/taint_sink.h"
 #include "scheduler/engine.h"
 #include "sim/host/event_loop.h"
 #include "sim/host/model_api.h"
@@ -87,8 +86,6 @@ class PerfHost : private scheduler::EngineObserver {
 
   void Attempted(const cluster::Pod&, scheduler::Outcome outcome, std::string_view node,
                  std::string_view message) override;
-  // The engine, as those who tell of objects see it.
-  class Sink;
 
   void OnChange(const sim::ApiChange& change);
   void CountPod(const sim::ApiChange& change);
@@ -104,8 +101,7 @@ class PerfHost : private scheduler::EngineObserver {
   sim::EventLoop loop_;
   sim::ModelApi api_;
   std::unique_ptr<scheduler::Engine> engine_;
-  std::unique_ptr<Sink> sink_;
-  std::unique_ptr<kube::TaintSink> taints_;  // with rules that taint devices
+  std::set<std::string_view> watched_;  // kinds
   uint64_t next_name_ = 0;
   int64_t bound_ = 0;
   std::map<std::string, int64_t, std::less<>> scheduled_;

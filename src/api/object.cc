@@ -65,8 +65,10 @@ struct Identity {
   }
 };
 
-Object Unknown(std::string_view api_version, std::string_view kind, ObjectMeta metadata) {
-  return UnknownObject{std::string(api_version), std::string(kind), std::move(metadata)};
+Object Unknown(std::string_view api_version, std::string_view kind, ObjectMeta metadata,
+               std::string_view json) {
+  return UnknownObject{std::string(api_version), std::string(kind), std::move(metadata),
+                       std::string(json)};
 }
 
 }  // namespace
@@ -88,7 +90,7 @@ Result<Object> DecodeObjectAs(std::string_view api_version, std::string_view kin
     // Its fields are unknown here, so strictness does not apply.
     auto identity = FromJson<Identity>(json);
     if (!identity) return Fail(std::move(identity.error()));
-    return Unknown(api_version, kind, std::move(identity->metadata));
+    return Unknown(api_version, kind, std::move(identity->metadata), json);
   }
   Object object;
   if (auto ok = decoder.DecodeInto(row->type(), row->emplace(object), json); !ok) {
@@ -113,7 +115,7 @@ Result<Object> DecodeObjectProto(std::string_view bytes) {
   if (!row) {
     auto identity = FromProto<Identity>(envelope->raw);
     if (!identity) return Fail(std::move(identity.error()));
-    return Unknown(envelope->api_version, envelope->kind, std::move(identity->metadata));
+    return Unknown(envelope->api_version, envelope->kind, std::move(identity->metadata), "");
   }
   Object object;
   if (auto ok = DecodeProto(row->type(), row->emplace(object), envelope->raw); !ok) {

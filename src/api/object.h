@@ -37,19 +37,10 @@
 #include "api/storage/csi_storage_capacity.h"
 #include "api/storage/storage_class.h"
 #include "api/storage/volume_attachment.h"
+#include "api/unknown_object.h"
 #include "base/error.h"
 
 namespace berth::api {
-
-// An object of a kind that does not matter to scheduling (a ConfigMap, a custom resource, an
-// unknown version).
-struct UnknownObject {
-  std::string api_version;
-  std::string kind;
-  ObjectMeta metadata;
-
-  bool operator==(const UnknownObject&) const = default;
-};
 
 using Object =
     std::variant<UnknownObject, Pod, Node, Namespace, Service, ReplicationController, ReplicaSet,

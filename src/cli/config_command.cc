@@ -10,6 +10,7 @@
 #include "cli/plugins.h"
 #include "config/v1beta3.h"
 #include "files/read.h"
+#include "kube/rbac.h"
 #include "term/flags.h"
 
 namespace berth::cli {
@@ -21,6 +22,7 @@ constexpr std::string_view kUsage =
     "usage: berth config validate FILE       report the error kube-scheduler would exit with\n"
     "       berth config default [FILE]      print the file with all defaults\n"
     "       berth config convert FILE        print a v1beta3 file as v1\n"
+    "       berth config rbac [FILE]         print the ClusterRole that the scheduler needs\n"
     "\n"
     "FILE is YAML or JSON; '-' is standard input. Results go to standard output. A v1beta3 file\n"
     "is read as v1, with a warning on standard error.\n"
@@ -97,6 +99,20 @@ int Convert(const std::string& file, const std::string& text, const std::string&
   return 0;
 }
 
+int Rbac(const std::string& file, const std::string& text, const config::Behaviour& behaviour,
+         const Plugins& plugins) {
+  config::KubeSchedulerConfiguration config = config::Default(behaviour);
+  if (!file.empty()) {
+    auto checked = Check(file, text, behaviour, plugins);
+    if (!checked) return Refuse(file, checked.error());
+    config = std::move(*checked);
+  }
+  const auto inputs = berth::scheduler::InputsOf(config, behaviour, plugins.extra);
+  if (!inputs) return Refuse(file, inputs.error());
+  fmt::print("{}", kube::ClusterRole(behaviour, inputs->kinds));
+  return 0;
+}
+
 int UsageError(const term::Flags& flags, const std::string& what) {
   fmt::print(stderr, "berth config: {}\n\n{}{}", what, kUsage, flags.Help());
   return 2;
@@ -122,13 +138,14 @@ int Config(const std::vector<std::string>& args) {
     fmt::print("{}{}", kUsage, flags.Help());
     return 0;
   }
-  if (rest.empty()) return UsageError(flags, "missing command: validate, default or convert");
+  if (rest.empty()) return UsageError(flags, "missing command: validate, default, convert or rbac");
   const std::string verb = rest[0];
-  if (verb != "validate" && verb != "default" && verb != "convert") {
+  if (verb != "validate" && verb != "default" && verb != "convert" && verb != "rbac") {
     return UsageError(flags, fmt::format("unknown command {}", verb));
   }
   if (rest.size() > 2) return UsageError(flags, "one file at a time");
-  if (rest.size() < 2 && verb != "default") return UsageError(flags, "which file?");
+  if (rest.size() < 2 && verb != "default" && verb != "rbac")
+    return UsageError(flags, "which file?");
   const std::string file = rest.size() > 1 ? rest[1] : "";
   std::string text;
   if (!file.empty()) {
@@ -141,6 +158,7 @@ int Config(const std::vector<std::string>& args) {
   const auto plugins = LoadPlugins(plugin_paths, "berth config");
   if (!plugins) return Refuse("--plugin-path", plugins.error());
   if (verb == "validate") return Validate(file, text, *behaviour, *plugins);
+  if (verb == "rbac") return Rbac(file, text, *behaviour, *plugins);
   return verb == "default" ? Default(file, text, output, *behaviour, *plugins)
                            : Convert(file, text, output, *behaviour);
 }

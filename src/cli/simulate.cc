@@ -223,7 +223,10 @@ int Simulate(const std::vector<std::string>& args) {
   if (!config) return Complain(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth simulate");
   if (!plugins) return Complain(plugins.error());
+  const auto inputs = scheduler::InputsOf(*config, *behaviour, plugins->extra);
+  if (!inputs) return Complain(inputs.error());
   sim::World world(*behaviour);
+  world.GetCluster().Track(*inputs);
   if (auto ok = LoadWorld(options, &world); !ok) return Complain(ok.error());
   WarnAboutInput(world);
 

@@ -6,6 +6,7 @@
 #include "api/rules/resource_name.h"
 #include "base/check.h"
 #include "base/wrap.h"
+#include "cluster/inputs.h"
 #include "cluster/objects/object_store.h"
 #include "cluster/undo_log.h"
 
@@ -107,6 +108,7 @@ NodeIndex Cluster::SetNode(const api::Node& node) {
   tainted_.Set(n, taint_set_[n] != kNoTaints);
   topology_changed |= taint_set_[n] != taints_before;
   if (topology_changed) topology_.NodesChanged();
+  node_annotations_.SetRow(n, node.metadata.annotations);
   record.images = images_.AddNode(n, node.status.images, strings_);
   record.declared_features.clear();
   for (const std::string& feature : node.status.declared_features) {
@@ -173,6 +175,7 @@ void Cluster::ClearNode(NodeIndex n) {
   records_[n].labels.clear();
   records_[n].images.clear();
   label_columns_.SetRow(n, records_[n].labels);
+  node_annotations_.SetRow(n, {});
   SetResources(n, {});
   unschedulable_.Erase(n);
   taint_set_[n] = kNoTaints;
@@ -214,6 +217,33 @@ const LabelColumn& Cluster::Labels(StringId key) const {
   return label_columns_.Get(key, PaddedRows(), [&](size_t row) -> const NodeLabels& {
     return row < records_.size() ? records_[row].labels : kNone;
   });
+}
+
+void Cluster::Track(const PluginInputs& inputs) {
+  [[maybe_unused]] const bool empty = node_count_ == 0 && pod_total_ == 0;
+  for (const CustomKind& kind : inputs.kinds) objects_->custom.Add(kind.ApiVersion(), kind.kind);
+  for (const std::string& key : inputs.node_annotations) {
+    [[maybe_unused]] const bool added = node_annotations_.Track(key);
+    BERTH_DCHECK(!added || empty);
+  }
+  for (const std::string& key : inputs.pod_annotations) {
+    [[maybe_unused]] const bool added = shapes_.TrackAnnotation(key);
+    BERTH_DCHECK(!added || empty);
+  }
+}
+
+void Cluster::SetMetrics(std::string_view node, NodeMetrics metrics) {
+  BERTH_DCHECK(undo_ == nullptr);
+  metrics_.insert_or_assign(strings_.Intern(node), std::move(metrics));
+  const NodeIndex n = FindNode(node);
+  if (n == kNoNode) return;
+  ++node_generation_;
+  changes_.Note(n);
+}
+
+const NodeMetrics* Cluster::Metrics(NodeIndex n) const {
+  const auto it = metrics_.find(records_[n].name);
+  return it == metrics_.end() ? nullptr : &it->second;
 }
 
 void Cluster::TrackResource(ResourceId id) {

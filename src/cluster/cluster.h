@@ -36,6 +36,7 @@
 #include "cluster/table/label_columns.h"
 #include "cluster/table/node_set.h"
 #include "cluster/table/node_tree.h"
+#include "cluster/table/node_values.h"
 #include "cluster/table/resources.h"
 #include "cluster/table/row_log.h"
 #include "cluster/table/taints.h"
@@ -43,9 +44,10 @@
 
 namespace berth::cluster {
 
-class Transaction;   // cluster/transaction.h
-struct ObjectStore;  // cluster/objects/object_store.h
-struct UndoLog;      // cluster/undo_log.h
+class Transaction;    // cluster/transaction.h
+struct ObjectStore;   // cluster/objects/object_store.h
+struct PluginInputs;  // cluster/inputs.h
+struct UndoLog;       // cluster/undo_log.h
 
 // The part of a node that scans do not touch.
 struct NodeRecord {
@@ -110,6 +112,19 @@ class Cluster {
   // Pods of a kind by node and topology domain. Counters are made on first use, as label columns
   // are.
   TopologyCounters& Topology() const { return topology_; }
+
+  // --- What only some plugins read
+  // Keeps what `inputs` names from now on. REQUIRES: there are no nodes and pods yet, or all of it
+  // is kept already.
+  void Track(const PluginInputs& inputs);
+  // Null: the node lacks the annotation, or its key is not tracked.
+  const std::string* NodeAnnotation(NodeIndex n, std::string_view key) const {
+    return node_annotations_.Find(key, n);
+  }
+  // Replaces the measured metrics of a node, which need not exist yet.
+  void SetMetrics(std::string_view node, NodeMetrics metrics);
+  // Null: nothing was measured.
+  const NodeMetrics* Metrics(NodeIndex n) const;
 
   // --- Names
   // Dictionaries only grow, so asking for the id of a new name does not change the cluster in any
@@ -223,6 +238,9 @@ class Cluster {
   VolumeUseTable volume_use_;
   mutable LabelColumns label_columns_;
   mutable TopologyCounters topology_{strings_};
+
+  NodeAnnotations node_annotations_;
+  boost::unordered_flat_map<StringId, NodeMetrics> metrics_;  // by node name
 
   std::unique_ptr<ObjectStore> objects_;
 

@@ -51,6 +51,9 @@ ClusterCopy CopyCluster(const scheduler::Source& source) {
   cluster.Nodes().ForEach([&](cluster::NodeIndex n) {
     const auto it = source.nodes->find(cluster.NodeName(n));
     if (it != source.nodes->end()) copy.nodes.push_back(it->second);
+    if (const auto* metrics = cluster.Metrics(n)) {
+      copy.metrics.emplace_back(cluster.NodeName(n), *metrics);
+    }
   });
   boost::unordered_flat_map<const cluster::PodShape*, uint32_t> shapes;
   for (cluster::PodId id = 0; id < cluster.PodIdLimit(); ++id) {
@@ -73,6 +76,7 @@ api::Pod ToObject(const cluster::Pod& pod) { return Assemble(pod.shape->source, 
 void LoadCopy(const ClusterCopy& copy, cluster::Cluster* cluster) {
   cluster->MutableObjects() = copy.objects;
   for (const auto& node : copy.nodes) cluster->SetNode(*node);
+  for (const auto& [node, metrics] : copy.metrics) cluster->SetMetrics(node, metrics);
   for (const ClusterCopy::Pod& pod : copy.pods) {
     const cluster::PodId id = cluster->AddPod(ToObject(copy, pod));
     if (pod.node_name.empty() && !pod.nominated_node_name.empty()) {

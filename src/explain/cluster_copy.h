@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/core/node.h"
@@ -33,6 +34,7 @@ struct ClusterCopy {
   std::vector<api::Pod> shapes;
   std::vector<Pod> pods;
   cluster::ObjectStore objects;
+  std::vector<std::pair<std::string, cluster::NodeMetrics>> metrics;  // by node
 };
 
 ClusterCopy CopyCluster(const scheduler::Source& source);
@@ -41,7 +43,7 @@ ClusterCopy CopyCluster(const scheduler::Source& source);
 api::Pod ToObject(const ClusterCopy& copy, const ClusterCopy::Pod& pod);
 api::Pod ToObject(const cluster::Pod& pod);
 
-// Fills an empty cluster.
+// Fills an empty cluster, which tracks what its plugins read (Cluster::Track).
 void LoadCopy(const ClusterCopy& copy, cluster::Cluster* cluster);
 
 }  // namespace berth::explain

@@ -7,47 +7,6 @@ namespace berth::kube {
 
 namespace {
 
-constexpr std::string_view kUnfinishedPods =
-    "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
-
-constexpr std::array kWatched{
-    Kind{"Pod", "v1", "pods", true, kUnfinishedPods},
-    Kind{"Node", "v1", "nodes", false},
-    Kind{"Namespace", "v1", "namespaces", false},
-    Kind{"Service", "v1", "services"},
-    Kind{"PersistentVolume", "v1", "persistentvolumes", false},
-    Kind{"PersistentVolumeClaim", "v1", "persistentvolumeclaims"},
-    Kind{"ReplicationController", "v1", "replicationcontrollers"},
-    Kind{"ReplicaSet", "apps/v1", "replicasets"},
-    Kind{"StatefulSet", "apps/v1", "statefulsets"},
-    Kind{"PodDisruptionBudget", "policy/v1", "poddisruptionbudgets"},
-    Kind{"StorageClass", "storage.k8s.io/v1", "storageclasses", false},
-    Kind{"CSINode", "storage.k8s.io/v1", "csinodes", false},
-    Kind{"CSIDriver", "storage.k8s.io/v1", "csidrivers", false},
-    Kind{"CSIStorageCapacity", "storage.k8s.io/v1", "csistoragecapacities"},
-    Kind{"VolumeAttachment", "storage.k8s.io/v1", "volumeattachments", false},
-    Kind{"ResourceClaim", "resource.k8s.io/v1", "resourceclaims"},
-    Kind{"ResourceSlice", "resource.k8s.io/v1", "resourceslices", false},
-    Kind{"DeviceClass", "resource.k8s.io/v1", "deviceclasses", false},
-};
-
-// Where rules of device taints are followed, by release.
-constexpr Kind TaintRules(std::string_view api_version) {
-  return {"DeviceTaintRule", api_version, "devicetaintrules", false};
-}
-constexpr std::array kTaintRules{
-    TaintRules("resource.k8s.io/v1alpha3"),
-    TaintRules("resource.k8s.io/v1alpha3"),
-    TaintRules("resource.k8s.io/v1beta2"),
-    TaintRules("resource.k8s.io/v1"),
-};
-
-constexpr std::array kWritten{
-    Kind{"Lease", "coordination.k8s.io/v1", "leases"},
-    Kind{"Event", "events.k8s.io/v1", "events"},
-    Kind{"Binding", "v1", "bindings"},
-};
-
 constexpr std::string_view kHex = "0123456789ABCDEF";
 constexpr size_t kPathRoom = 96;  // of most
 
@@ -96,27 +55,6 @@ std::string Root(const Kind& kind) {
 }
 
 }  // namespace
-
-std::vector<const Kind*> WatchedKinds(const config::Behaviour& behaviour) {
-  std::vector<const Kind*> kinds;
-  for (const Kind& kind : kWatched) {
-    const bool devices = kind.api_version.starts_with("resource.k8s.io/");
-    if (!devices || behaviour.dynamic_resources) kinds.push_back(&kind);
-  }
-  if (behaviour.dra.taint_rules) {
-    kinds.push_back(&kTaintRules.at(static_cast<size_t>(behaviour.release)));
-  }
-  return kinds;
-}
-
-const Kind* FindKind(std::string_view kind) {
-  const auto is = [&](const Kind& row) { return row.kind == kind; };
-  if (auto it = std::find_if(kWatched.begin(), kWatched.end(), is); it != kWatched.end()) {
-    return &*it;
-  }
-  const auto it = std::find_if(kWritten.begin(), kWritten.end(), is);
-  return it != kWritten.end() ? &*it : nullptr;
-}
 
 std::string CollectionPath(const Kind& kind) {
   std::string path = Root(kind);

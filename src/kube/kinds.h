@@ -1,26 +1,16 @@
-// The kinds the scheduler reads and writes, and where the API server keeps them.
+// Paths of the kinds that the scheduler reads and writes (cluster/objects/kind_table.h).
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "config/behaviour.h"
+#include "cluster/objects/kind_table.h"
 
 namespace berth::kube {
 
-struct Kind {
-  std::string_view kind;         // "Pod"
-  std::string_view api_version;  // "v1"
-  std::string_view plural;       // "pods"
-  bool namespaced = true;
-  std::string_view field_selector = "";  // encoded; of lists and watches
-};
-
-// The kinds that are listed and watched.
-std::vector<const Kind*> WatchedKinds(const config::Behaviour& behaviour);
-// Null for a kind not in any table (watched kinds, Lease, Event, Binding).
-const Kind* FindKind(std::string_view kind);
+using Kind = cluster::KindInfo;
+using cluster::FindKind;
+using cluster::WatchedKinds;
 
 // "/api/v1/pods", "/apis/apps/v1/replicasets".
 std::string CollectionPath(const Kind& kind);

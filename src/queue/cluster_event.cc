@@ -9,7 +9,7 @@
 namespace berth::queue {
 namespace {
 
-constexpr std::array<std::string_view, 17> kResourceNames = {
+constexpr std::array<std::string_view, cluster::kEventResources> kResourceNames = {
     "Pod",
     "AssignedPod",
     "UnschedulablePod",
@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 17> kResourceNames = {
     "resource.k8s.io/ResourceSlice",
     "resource.k8s.io/DeviceClass",
     "*",
+    "CustomResource",
 };
 
 // By bit.

@@ -10,47 +10,17 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "api/core/node.h"
 #include "api/rules/pod_requests.h"
+#include "cluster/objects/event_resource.h"
 #include "cluster/pods/pod.h"
-
-namespace berth::api {
-struct PersistentVolume;
-struct PersistentVolumeClaim;
-struct CSINode;
-struct CSIDriver;
-struct CSIStorageCapacity;
-struct StorageClass;
-struct VolumeAttachment;
-struct ResourceClaim;
-struct ResourceSlice;
-struct DeviceClass;
-}  // namespace berth::api
 
 namespace berth::queue {
 
-enum class EventResource : uint8_t {
-  kPod,               // only registered: matches every kind of pod below
-  kAssignedPod,       // a pod with a node, or one that released its node
-  kUnschedulablePod,  // only incoming, without EventRules::split_pods: a pending pod
-  kUnscheduledPod,    // with split_pods: a pending pod, seen by others
-  kTargetPod,         // with split_pods: the pending pod itself
-  kNode,
-  kPersistentVolume,
-  kPersistentVolumeClaim,
-  kCSINode,
-  kCSIDriver,
-  kCSIStorageCapacity,
-  kStorageClass,
-  kVolumeAttachment,
-  kResourceClaim,
-  kResourceSlice,
-  kDeviceClass,
-  kWildCard,
-};
+using cluster::EventResource;
 
 // Bits combine. Minors that lack some of them have the others in the same order.
 enum Action : uint16_t {
@@ -101,14 +71,29 @@ bool Matches(const ClusterEvent& registered, const ClusterEvent& incoming);
 // A snapshot of a pod, which keeps its shape alive (Cluster::Snapshot).
 using PodSnapshot = std::shared_ptr<const cluster::Pod>;
 
-// The object of an event; monostate: none.
-using EventObject = std::variant<
-    std::monostate, PodSnapshot, std::shared_ptr<const api::Node>,
-    std::shared_ptr<const api::PersistentVolume>, std::shared_ptr<const api::PersistentVolumeClaim>,
-    std::shared_ptr<const api::CSINode>, std::shared_ptr<const api::CSIDriver>,
-    std::shared_ptr<const api::CSIStorageCapacity>, std::shared_ptr<const api::StorageClass>,
-    std::shared_ptr<const api::VolumeAttachment>, std::shared_ptr<const api::ResourceClaim>,
-    std::shared_ptr<const api::ResourceSlice>, std::shared_ptr<const api::DeviceClass>>;
+// The object of an event, of any kind, or none.
+class EventObject {
+ public:
+  EventObject() = default;
+  template <class T>
+  EventObject(std::shared_ptr<const T> object)  // NOLINT(google-explicit-constructor)
+      : type_(object == nullptr ? nullptr : &kType<T>), object_(std::move(object)) {}
+
+  explicit operator bool() const { return object_ != nullptr; }
+  // Null when there is none of that type.
+  template <class T>
+  const T* As() const {
+    return type_ == &kType<T> ? static_cast<const T*>(object_.get()) : nullptr;
+  }
+
+ private:
+  // Its address names the type.
+  template <class T>
+  static constexpr char kType = 0;
+
+  const char* type_ = nullptr;
+  std::shared_ptr<const void> object_;
+};
 
 struct Event {
   ClusterEvent what;
@@ -118,13 +103,11 @@ struct Event {
   // The object as a T, null when there is none of that type.
   template <class T>
   const T* Old() const {
-    const auto* held = std::get_if<std::shared_ptr<const T>>(&old_object);
-    return held == nullptr ? nullptr : held->get();
+    return old_object.As<T>();
   }
   template <class T>
   const T* New() const {
-    const auto* held = std::get_if<std::shared_ptr<const T>>(&new_object);
-    return held == nullptr ? nullptr : held->get();
+    return new_object.As<T>();
   }
 };
 

@@ -6,7 +6,7 @@ namespace berth::queue {
 namespace {
 
 bool IsForAnother(const Event& event, std::string_view pod_uid) {
-  if (std::holds_alternative<std::monostate>(event.new_object)) return false;
+  if (!event.new_object) return false;
   const auto* pod = event.New<cluster::Pod>();
   return pod == nullptr || pod->uid != pod_uid;
 }

@@ -14,7 +14,8 @@ Engine::Impl::Impl(const EngineOptions& options, const api::Time& now, EngineObs
       attempts_(c_),
       bindings_(c_),
       preemptions_(c_),
-      extender_calls_(c_) {
+      extender_calls_(c_),
+      requests_(c_) {
   c_.intake = &intake_;
   c_.attempts = &attempts_;
   c_.bindings = &bindings_;
@@ -33,7 +34,7 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
     c_.extenders = std::move(*extenders);
   }
   auto profiles = ProfileSet::Make(config, c_.options.behaviour, c_.cluster, executor,
-                                   c_.options.algorithm.seed, c_.options.extra_plugins);
+                                   c_.options.algorithm.seed, c_.options.extra_plugins, &requests_);
   if (!profiles) return berth::Fail(profiles.error());
   c_.profiles.emplace(std::move(*profiles));
   for (const auto& profile : c_.profiles->Profiles()) {
@@ -75,7 +76,7 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
 
 bool Engine::Impl::Less(const queue::QueuedPod& a, const queue::QueuedPod& b) const {
   const auto& sort = c_.runtimes[a.profile].profile->queue_sort;
-  return sort.front().plugin->Less(c_.cluster.GetPod(a.pod), a.timestamp.UnixNano(),
+  return sort.front().plugin->Less(c_.cluster, c_.cluster.GetPod(a.pod), a.timestamp.UnixNano(),
                                    c_.cluster.GetPod(b.pod), b.timestamp.UnixNano());
 }
 
@@ -212,6 +213,8 @@ void Engine::Impl::TakeUpDeferred() {
             intake_.UpdateStatus(std::move(value.pod));
           } else if constexpr (std::is_same_v<T, DeferredReplace>) {
             intake_.Replace(value.kind, std::move(value.objects), value.part);
+          } else if constexpr (std::is_same_v<T, DeferredMetrics>) {
+            c_.cluster.SetMetrics(value.node, std::move(value.metrics));
           } else if constexpr (std::is_same_v<T, EffectResult>) {
             Complete(std::move(value));
           } else if (value.allow) {
@@ -281,6 +284,15 @@ void Engine::Replace(std::string_view kind, std::vector<api::Object> objects, Li
     impl_->deferred_.push_back(DeferredReplace{std::string(kind), std::move(objects), part});
   } else {
     impl_->intake_.Replace(kind, std::move(objects), part);
+    impl_->InputTaken();
+  }
+}
+void Engine::UpdateNodeMetrics(std::string_view node, cluster::NodeMetrics metrics) {
+  ++impl_->c_.changes;
+  if (impl_->extender_calls_.Waiting()) {
+    impl_->deferred_.push_back(DeferredMetrics{std::string(node), std::move(metrics)});
+  } else {
+    impl_->c_.cluster.SetMetrics(node, std::move(metrics));
     impl_->InputTaken();
   }
 }

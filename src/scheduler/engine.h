@@ -96,6 +96,8 @@ class Engine {
   // comes in parts that is so after the last one, and pods may be tried before.
   void Replace(std::string_view kind, std::vector<api::Object> objects,
                ListPart part = ListPart::kWhole);
+  // Measured load of a node, with its time. Plugins read it from the cluster; it wakes no pod.
+  void UpdateNodeMetrics(std::string_view node, cluster::NodeMetrics metrics);
   // What came of an effect. Unknown ids are ignored: the effect was reported before, or nobody
   // waits for it any more.
   void Complete(EffectResult result);

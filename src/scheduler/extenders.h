@@ -89,7 +89,11 @@ struct DeferredPermit {
   std::string plugin;
   std::string message;
 };
+struct DeferredMetrics {
+  std::string node;
+  cluster::NodeMetrics metrics;
+};
 using DeferredInput = std::variant<api::Object, DeferredDelete, DeferredStatus, DeferredReplace,
-                                   EffectResult, DeferredPermit>;
+                                   DeferredMetrics, EffectResult, DeferredPermit>;
 
 }  // namespace berth::scheduler

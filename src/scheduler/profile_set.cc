@@ -1,7 +1,11 @@
 #include "scheduler/profile_set.h"
 
 #include <algorithm>
+#include <set>
 
+#include <fmt/format.h>
+
+#include "cluster/objects/kind_table.h"
 #include "plugins/registry.h"
 
 namespace berth::scheduler {
@@ -42,6 +46,46 @@ void Enable(const ExtraPlugin& plugin, config::ResolvedProfile& profile) {
   }
 }
 
+Result<std::vector<config::ResolvedProfile>> ResolveProfiles(
+    const config::KubeSchedulerConfiguration& config, const config::Behaviour& behaviour,
+    std::span<const ExtraPlugin> extra) {
+  config::ResolveOptions options;
+  options.behaviour = behaviour;
+  options.out_of_tree = OutOfTree(extra);
+  auto resolved = config::Resolve(config, options);
+  if (!resolved) return Fail(resolved.error());
+  for (config::ResolvedProfile& profile : resolved->profiles) {
+    for (const ExtraPlugin& plugin : extra) Enable(plugin, profile);
+  }
+  return std::move(resolved->profiles);
+}
+
+std::vector<framework::RegistryRow> RegistryWith(std::span<const ExtraPlugin> extra) {
+  std::vector<framework::RegistryRow> registry(plugins::InTree().begin(), plugins::InTree().end());
+  for (const ExtraPlugin& plugin : extra) {
+    framework::RegistryRow& row = registry.emplace_back(plugin.row);
+    if (plugin.make) row.make = &MakeOutOfTree;
+  }
+  return registry;
+}
+
+// Lists name a kind without its group.
+Result<cluster::PluginInputs> CheckedInputs(std::span<const config::ResolvedProfile> profiles,
+                                            std::span<const framework::RegistryRow> registry) {
+  cluster::PluginInputs inputs;
+  for (const config::ResolvedProfile& profile : profiles) {
+    inputs.Add(framework::InputsOf(profile, registry));
+  }
+  std::set<std::string_view> names;
+  for (const cluster::CustomKind& kind : inputs.kinds) {
+    if (cluster::FindKind(kind.kind) != nullptr || !names.insert(kind.kind).second) {
+      return Fail(
+          fmt::format("custom resource {}.{}: another kind has this name", kind.kind, kind.group));
+    }
+  }
+  return inputs;
+}
+
 }  // namespace
 
 std::vector<config::InTreePlugin> OutOfTree(std::span<const ExtraPlugin> extra) {
@@ -57,26 +101,29 @@ std::vector<config::InTreePlugin> OutOfTree(std::span<const ExtraPlugin> extra) 
   return plugins;
 }
 
+Result<cluster::PluginInputs> InputsOf(const config::KubeSchedulerConfiguration& config,
+                                       const config::Behaviour& behaviour,
+                                       std::span<const ExtraPlugin> extra) {
+  auto profiles = ResolveProfiles(config, behaviour, extra);
+  if (!profiles) return Fail(profiles.error());
+  return CheckedInputs(*profiles, RegistryWith(extra));
+}
+
 Result<ProfileSet> ProfileSet::Make(const config::KubeSchedulerConfiguration& config,
                                     const config::Behaviour& behaviour, cluster::Cluster& cluster,
                                     framework::Executor* executor, uint64_t seed,
-                                    std::span<const ExtraPlugin> extra) {
-  config::ResolveOptions options;
-  options.behaviour = behaviour;
-  options.out_of_tree = OutOfTree(extra);
-  auto resolved = config::Resolve(config, options);
-  if (!resolved) return Fail(resolved.error());
-  std::vector<framework::RegistryRow> registry(plugins::InTree().begin(), plugins::InTree().end());
-  for (const ExtraPlugin& plugin : extra) {
-    registry.push_back({plugin.row.name, plugin.make
-                                             ? static_cast<framework::PluginFactory>(&MakeOutOfTree)
-                                             : plugin.row.make});
-  }
+                                    std::span<const ExtraPlugin> extra,
+                                    framework::PodControl* pods) {
+  auto profiles = ResolveProfiles(config, behaviour, extra);
+  if (!profiles) return Fail(profiles.error());
+  const std::vector<framework::RegistryRow> registry = RegistryWith(extra);
+  const auto inputs = CheckedInputs(*profiles, registry);
+  if (!inputs) return Fail(inputs.error());
+  cluster.Track(*inputs);
   ProfileSet set;
-  for (config::ResolvedProfile& profile : resolved->profiles) {
-    for (const ExtraPlugin& plugin : extra) Enable(plugin, profile);
+  for (const config::ResolvedProfile& profile : *profiles) {
     auto made = framework::Profile::Make(
-        profile, registry, OutOfTreeHandle{{cluster, seed, behaviour}, profile, extra});
+        profile, registry, OutOfTreeHandle{{cluster, seed, behaviour, pods}, profile, extra});
     if (!made) return Fail(made.error().In("profile \"" + profile.scheduler_name + "\""));
     set.profiles_.push_back(std::move(*made));
     set.cycles_.push_back(std::make_unique<framework::Cycle>(*set.profiles_.back(), executor));

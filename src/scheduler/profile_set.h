@@ -30,15 +30,23 @@ struct ExtraPlugin {
 // What config::Resolve must know of them. The names are those of `extra`, which outlives it.
 std::vector<config::InTreePlugin> OutOfTree(std::span<const ExtraPlugin> extra);
 
+// What the plugins of a configuration read besides the compiled-in kinds: hosts track it before the
+// first object arrives. Fails as ProfileSet::Make does, and when two kinds have one name.
+Result<cluster::PluginInputs> InputsOf(const config::KubeSchedulerConfiguration& config,
+                                       const config::Behaviour& behaviour,
+                                       std::span<const ExtraPlugin> extra = {});
+
 class ProfileSet {
  public:
   // Makes the plugins of every profile. `cluster` and `executor` (may be null)
   // outlive the set. `behaviour` is the one the configuration was loaded with;
-  // `seed` is for plugins that choose among equals.
+  // `seed` is for plugins that choose among equals. `pods` is for plugins that act on other pods;
+  // null: they cannot.
   static Result<ProfileSet> Make(const config::KubeSchedulerConfiguration& config,
                                  const config::Behaviour& behaviour, cluster::Cluster& cluster,
                                  framework::Executor* executor = nullptr, uint64_t seed = 0,
-                                 std::span<const ExtraPlugin> extra = {});
+                                 std::span<const ExtraPlugin> extra = {},
+                                 framework::PodControl* pods = nullptr);
 
   // The cycle of the profile for `scheduler_name`, null when there is none.
   framework::Cycle* CycleFor(std::string_view scheduler_name);

@@ -47,6 +47,47 @@ TEST(Placement, EveryPodGetsAPlaceOrAReason) {
   EXPECT_EQ(cluster.Resource(cluster::kCpu)->requested[cluster.FindNode("a")], 4000);
 }
 
+TEST(Placement, DeviceTaintRulesKeepPodsOffDevices) {
+  const std::string devices = Node("a", 4) + R"(---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: slice}
+spec:
+  driver: gpu.example.com
+  nodeName: a
+  pool: {name: a, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0}]
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: claim, namespace: default}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+)" + Pod("p", 1, ", resourceClaims: [{name: gpu, resourceClaimName: claim}]");
+  const std::string rule = R"(---
+apiVersion: resource.k8s.io/v1alpha3
+kind: DeviceTaintRule
+metadata: {name: broken}
+spec:
+  deviceSelector: {driver: gpu.example.com, device: gpu-0}
+  taint: {key: broken, effect: NoSchedule}
+)";
+  config::FeatureGates gates;
+  ASSERT_TRUE(gates.Set("DRADeviceTaints=true"));
+  const config::Behaviour with_rules(gates);
+  using Kind = PodOutcome::Kind;
+  Simulation free(devices, {}, with_rules);
+  EXPECT_EQ(free.placement->ScheduleAll({}).at(0).kind, Kind::kPlaced);
+  Simulation tainted(devices + rule, {}, with_rules);
+  EXPECT_EQ(tainted.placement->ScheduleAll({}).at(0).kind, Kind::kUnschedulable);
+  EXPECT_TRUE(tainted.world.Ignored().empty());
+  Simulation gate_off(devices + rule);
+  EXPECT_EQ(gate_off.placement->ScheduleAll({}).at(0).kind, Kind::kPlaced);
+}
+
 TEST(Placement, WithoutNodesEveryPodIsUnschedulable) {
   Simulation simulation(Pod("p", 1));
   const auto outcomes = simulation.placement->ScheduleAll({});

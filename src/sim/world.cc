@@ -60,8 +60,12 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
 
 Result<void> World::Add(api::Object object) {
   const Named named = NameOf(object);
-  if (named.metadata == nullptr || std::holds_alternative<api::UnknownObject>(object)) {
+  if (named.metadata == nullptr) {
     CountIgnored(named.kind);
+    return {};
+  }
+  if (std::holds_alternative<api::UnknownObject>(object)) {
+    if (!cluster::Load(cluster_, std::move(object))) CountIgnored(named.kind);
     return {};
   }
   admission_.Learn(object);

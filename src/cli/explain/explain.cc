@@ -151,7 +151,10 @@ Result<Answer> AskManifests(const Options& options, const std::string& namespace
   if (!behaviour) return Fail(behaviour.error());
   const auto config = ReadConfig(options.config, *behaviour, "berth explain");
   if (!config) return Fail(config.error());
+  const auto inputs = berth::scheduler::InputsOf(*config, *behaviour);
+  if (!inputs) return Fail(inputs.error());
   Input input(*behaviour);
+  input.world.GetCluster().Track(*inputs);
   if (auto ok = ReadInput(options, &input); !ok) return Fail(ok.error());
   auto profiles = berth::scheduler::ProfileSet::Make(*config, *behaviour, input.world.GetCluster());
   if (!profiles) return Fail(profiles.error());

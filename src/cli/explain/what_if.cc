@@ -79,7 +79,13 @@ class WhatIf {
     if (auto ok = Weigh(config); !ok) return Fail(ok.error());
     if (auto ok = ReadManifests(); !ok) return Fail(ok.error().In("manifests"));
     MeasureBefore();
+    const auto inputs = berth::scheduler::InputsOf(config, behaviour_, plugins_);
+    if (!inputs) return Fail(inputs.error());
+    world_.GetCluster().Track(*inputs);
     world_.GetCluster().MutableObjects() = copy_.objects;
+    for (const auto& [node, metrics] : copy_.metrics) {
+      world_.GetCluster().SetMetrics(node, metrics);
+    }
     if (auto ok = AddNodes(); !ok) return Fail(ok.error());
     if (auto ok = AddPods(); !ok) return Fail(ok.error());
     for (api::Object& object : manifest_) {

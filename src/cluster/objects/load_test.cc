@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/inputs.h"
 #include "cluster/objects/object_store.h"
 #include "cluster/testing/builders.h"
 
@@ -52,6 +53,8 @@ TEST(Load, EveryKindGoesToItsStore) {
        [](const ObjectStore& s) { return s.resource_slices.Size(); }},
       {"resource.k8s.io/v1", "DeviceClass",
        [](const ObjectStore& s) { return s.device_classes.Size(); }},
+      {"resource.k8s.io/v1alpha3", "DeviceTaintRule",
+       [](const ObjectStore& s) { return s.device_taint_rules.Size(); }},
   };
   for (const Case& c : cases) {
     Cluster cluster;
@@ -68,6 +71,21 @@ TEST(Load, NodesAndPodsGoToTheTable) {
   EXPECT_TRUE(Load(cluster, api::Object(api::Pod(MakePod("p").On("a")))));
   EXPECT_EQ(cluster.NodeCount(), 1u);
   EXPECT_EQ(cluster.GetPod(cluster.FindPod("p")).node, cluster.FindNode("a"));
+}
+
+TEST(Load, CustomResourcesAreKeptWhenAPluginNamesThem) {
+  Cluster cluster;
+  PluginInputs inputs;
+  inputs.kinds.push_back({"example.com", "v1", "Floor", "floors", false});
+  cluster.Track(inputs);
+  EXPECT_TRUE(LoadJson(
+      cluster, "{'apiVersion':'example.com/v1','kind':'Floor','metadata':{'name':'a'},'n':1}"));
+  EXPECT_FALSE(
+      LoadJson(cluster, "{'apiVersion':'example.com/v2','kind':'Floor','metadata':{'name':'b'}}"));
+  const auto* floors = cluster.Objects().custom.Find("example.com/v1", "Floor");
+  ASSERT_NE(floors, nullptr);
+  ASSERT_NE(floors->Find("", "a"), nullptr);
+  EXPECT_NE(floors->Find("", "a")->json.find("\"n\":1"), std::string::npos);
 }
 
 TEST(Load, WhatSchedulingDoesNotReadIsLeftOut) {

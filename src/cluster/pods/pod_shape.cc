@@ -355,6 +355,18 @@ void AppendOwnKey(const api::Pod& pod, std::string* out) {
   WriteClaims(pod.spec, key);
 }
 
+void AppendAnnotationsKey(const api::Pod& pod, const std::vector<std::string>& keys,
+                          std::string* out) {
+  KeyWriter key(out);
+  for (const std::string& name : keys) {
+    const std::string* value = api::FindValue(pod.metadata.annotations, name);
+    if (value == nullptr) continue;
+    key.Text("N");
+    key.Text(name);
+    key.Text(*value);
+  }
+}
+
 bool HasStatusOf(const PodShape& shape, const api::PodStatus& status) {
   return SchedulingStatus(status) == shape.source.status;
 }

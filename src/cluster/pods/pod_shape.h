@@ -68,6 +68,10 @@ void AppendKindKey(const api::Pod& pod, std::string* key);
 // The second: labels, volumes and resource claims.
 void AppendOwnKey(const api::Pod& pod, std::string* key);
 
+// What follows the first half where plugins read annotations: those of `keys` that the pod has.
+void AppendAnnotationsKey(const api::Pod& pod, const std::vector<std::string>& keys,
+                          std::string* out);
+
 // Whether `status` says to scheduling what the status of the shape's pods says.
 bool HasStatusOf(const PodShape& shape, const api::PodStatus& status);
 

@@ -8,6 +8,7 @@ namespace berth::cluster {
 ShapeTable::Kind& ShapeTable::KindOf(const api::Pod& pod) {
   scratch_.clear();
   AppendKindKey(pod, &scratch_);
+  if (!annotations_.empty()) AppendAnnotationsKey(pod, annotations_, &scratch_);
   const auto it = kinds_.find(scratch_);
   if (it != kinds_.end()) return *it->second;
   if (kinds_.size() >= sweep_kinds_at_) {
@@ -17,6 +18,13 @@ ShapeTable::Kind& ShapeTable::KindOf(const api::Pod& pod) {
   auto made = std::make_unique<Kind>();
   made->number = next_kind_++;
   return *kinds_.emplace(scratch_, std::move(made)).first->second;
+}
+
+bool ShapeTable::TrackAnnotation(const std::string& key) {
+  const auto it = std::lower_bound(annotations_.begin(), annotations_.end(), key);
+  if (it != annotations_.end() && *it == key) return false;
+  annotations_.insert(it, key);
+  return true;
 }
 
 const PodShape* ShapeTable::Acquire(const api::Pod& pod, const api::RequestRules& rules,
@@ -40,6 +48,10 @@ const PodShape* ShapeTable::Acquire(const api::Pod& pod, const api::RequestRules
   }
   Entry& entry = entries_[id];
   entry.shape = CompileShape(pod, rules, strings, resources);
+  for (const std::string& key : annotations_) {
+    const std::string* value = api::FindValue(pod.metadata.annotations, key);
+    if (value != nullptr) entry.shape.source.metadata.annotations[key] = *value;
+  }
   entry.shape.id = id;
   entry.shape.serial = next_serial_++;
   entry.shape.kind = kind.number;

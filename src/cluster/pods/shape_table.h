@@ -18,6 +18,9 @@ class ShapeTable {
   // The shape of `pod`, with one more user.
   const PodShape* Acquire(const api::Pod& pod, const api::RequestRules& rules, Dictionary& strings,
                           ResourceNames& resources);
+  // Pods whose annotations of this key differ have different shapes from now on; the shape's source
+  // has them. True when the key is new.
+  bool TrackAnnotation(const std::string& key);
   // One more user of a shape that is in use.
   void Retain(const PodShape* shape) { ++entries_[shape->id].users; }
   // One user less; the last one frees the shape.
@@ -41,7 +44,8 @@ class ShapeTable {
 
   Kind& KindOf(const api::Pod& pod);
 
-  std::deque<Entry> entries_;  // by shape id; a deque: shapes never move
+  std::vector<std::string> annotations_;  // keys, sorted
+  std::deque<Entry> entries_;             // by shape id; a deque: shapes never move
   std::vector<uint32_t> free_;
   ByStringView<uint32_t> by_key_;
   uint64_t next_serial_ = 1;

@@ -99,8 +99,8 @@ class PreEnqueuePlugin : public virtual Plugin {
 class QueueSortPlugin : public virtual Plugin {
  public:
   // True when `a`, queued at `a_queued` (ns), goes before `b`.
-  virtual bool Less(const cluster::Pod& a, int64_t a_queued, const cluster::Pod& b,
-                    int64_t b_queued) const = 0;
+  virtual bool Less(const cluster::Cluster&, const cluster::Pod& a, int64_t a_queued,
+                    const cluster::Pod& b, int64_t b_queued) const = 0;
 };
 
 // A PreFilter plugin may name the only candidate nodes.

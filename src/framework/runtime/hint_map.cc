@@ -107,10 +107,12 @@ Result<HintMap> HintMap::Make(const Profile& profile, bool with_extenders) {
     const Plugin& plugin = *plugins[i];
     if (!CanReject(plugin)) continue;
     const auto* extensions = dynamic_cast<const EnqueueExtensions*>(&plugin);
-    map.Register(
-        i,
-        extensions != nullptr ? extensions->EventsToRegister(behaviour) : DefaultEvents(behaviour),
-        behaviour);
+    std::vector<RegisteredEvent> events =
+        extensions != nullptr ? extensions->EventsToRegister(behaviour) : DefaultEvents(behaviour);
+    if (extensions == nullptr) {
+      events.push_back({{EventResource::kCustomResource, queue::kAll}, {}, {}});
+    }
+    map.Register(i, std::move(events), behaviour);
   }
   if (with_extenders) map.Register(map.extender_, DefaultEvents(behaviour), behaviour);
   map.Index(behaviour);
@@ -126,7 +128,11 @@ void HintMap::Register(uint8_t plugin, std::vector<RegisteredEvent> events,
 }
 
 void HintMap::Index(const config::Behaviour& behaviour) {
-  for (const ClusterEvent& incoming : IncomingEvents(behaviour)) {
+  std::vector<ClusterEvent> all = IncomingEvents(behaviour);
+  for (const uint16_t action : {queue::kAdd, queue::kDelete, queue::kUpdate}) {
+    all.push_back({EventResource::kCustomResource, action});
+  }
+  for (const ClusterEvent& incoming : all) {
     Range range;
     range.begin = static_cast<uint32_t>(lists_.size());
     for (const Registration& registration : registrations_) {

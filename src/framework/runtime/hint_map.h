@@ -22,7 +22,8 @@ inline constexpr std::string_view kExtenderName = "Extender";
 // Which events this kube-scheduler tells apart.
 queue::EventRules EventRulesOf(const config::Behaviour& behaviour);
 
-// Every event the scheduler can receive: one action each, or kUpdate, or kAll.
+// Every event that kube-scheduler can receive: one action each, or kUpdate, or kAll. Events of
+// custom resources come on top.
 std::vector<queue::ClusterEvent> IncomingEvents(const config::Behaviour& behaviour);
 
 // The registration of extenders, and of plugins that can reject pods but register no events:
@@ -76,7 +77,7 @@ class HintMap {
   static constexpr size_t kUpdateSlot = queue::kActionCount;
   static constexpr size_t kAllSlot = kUpdateSlot + 1;
   static constexpr size_t kActionSlots = kAllSlot + 2;
-  static constexpr size_t kResources = static_cast<size_t>(queue::EventResource::kWildCard) + 1;
+  static constexpr size_t kResources = cluster::kEventResources;
 
   HintMap() = default;
   static size_t Slot(const queue::ClusterEvent& event);

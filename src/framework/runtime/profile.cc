@@ -22,6 +22,20 @@ const config::PluginArgs& ArgsFor(const config::ResolvedProfile& resolved, std::
 
 }  // namespace
 
+cluster::PluginInputs InputsOf(const config::ResolvedProfile& resolved,
+                               std::span<const RegistryRow> registry) {
+  cluster::PluginInputs inputs;
+  for (const RegistryRow& row : registry) {
+    const bool enabled =
+        std::any_of(resolved.points.begin(), resolved.points.end(), [&](const auto& plugins) {
+          return std::any_of(plugins.begin(), plugins.end(),
+                             [&](const config::EnabledPlugin& p) { return p.name == row.name; });
+        });
+    if (enabled && row.inputs != nullptr) inputs.Add(row.inputs(ArgsFor(resolved, row.name)));
+  }
+  return inputs;
+}
+
 Result<uint8_t> Profile::PluginAt(std::string_view name, const config::ResolvedProfile& resolved,
                                   std::span<const RegistryRow> registry,
                                   const PluginHandle& handle) {

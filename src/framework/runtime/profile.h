@@ -9,17 +9,22 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cluster/inputs.h"
 #include "config/config.h"
 #include "framework/points/plugin.h"
+#include "framework/points/pod_control.h"
 #include "framework/points/pre_bind.h"
 
 namespace berth::framework {
 
 // What a plugin may keep from its construction on.
 struct PluginHandle {
-  cluster::Cluster& cluster;
-  uint64_t seed = 0;  // for plugins that choose among equals
+  cluster::Cluster& cluster;  // also all other objects: cluster.Objects()
+  uint64_t seed = 0;          // for plugins that choose among equals
   config::Behaviour behaviour = {};
+  // Pods that wait, and activation. Null where there is no engine: in simulations of single
+  // decisions.
+  PodControl* pods = nullptr;
 };
 
 // Creates a plugin from its arguments (of the type that belongs to its name).
@@ -29,7 +34,13 @@ using PluginFactory = Result<std::unique_ptr<Plugin>> (*)(const config::PluginAr
 struct RegistryRow {
   std::string_view name;
   PluginFactory make;
+  // What the plugin reads besides the compiled-in kinds. Null: nothing.
+  cluster::PluginInputs (*inputs)(const config::PluginArgs& args) = nullptr;
 };
+
+// What the plugins of a profile read besides the compiled-in kinds.
+cluster::PluginInputs InputsOf(const config::ResolvedProfile& resolved,
+                               std::span<const RegistryRow> registry);
 
 // A plugin at an extension point, with its position in the plugin table.
 template <class Point>

@@ -1,6 +1,7 @@
 // SchedulerHost: see scheduler_host.h.
 #include "kube/host/scheduler_host.h"
 
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -12,7 +13,6 @@
 #include "kube/host/latency_trace.h"
 #include "kube/host/mailbox.h"
 #include "kube/watch/reflector.h"
-#include "kube/watch/taint_sink.h"
 #include "kube/write/effect_runner.h"
 #include "log/log.h"
 
@@ -38,10 +38,12 @@ class Host final : public SchedulerHost, private ObjectSink {
   };
 
  public:
-  Host(net::Loop& loop, ApiClient& client, SchedulerHostOptions options)
+  Host(net::Loop& loop, ApiClient& client, SchedulerHostOptions options,
+       cluster::PluginInputs inputs)
       : loop_(loop),
         client_(client),
         options_(std::move(options)),
+        inputs_(std::move(inputs)),
         trace_(options_.traces_latency ? LatencyTrace::ToLog() : nullptr),
         traced_client_(trace_ ? MakeTracedClient(client, *trace_) : nullptr),
         known_pods_(static_cast<uint64_t>(loop.Random() * 0x1p53) << 11 ^
@@ -68,6 +70,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   Result<NextEngine> MakeEngine(const config::KubeSchedulerConfiguration& config,
                                 const config::Behaviour& behaviour) const override {
     if (auto checked = CheckExtendersOf(config, behaviour); !checked) return Fail(checked.error());
+    if (auto checked = CheckInputsOf(config, behaviour); !checked) return Fail(checked.error());
     scheduler::EngineOptions options = options_.engine;
     options.behaviour = behaviour;
     auto engine = scheduler::Engine::Make(config, options, clock_.Now(), options_.executor,
@@ -134,13 +137,23 @@ class Host final : public SchedulerHost, private ObjectSink {
   void MakeReflectors(const config::Behaviour& behaviour) {
     const std::lock_guard lock(reflectors_mutex_);
     reflectors_.clear();
-    taints_.reset();
-    ObjectSink* sink = this;
-    if (behaviour.dra.taint_rules) sink = &taints_.emplace(*sink);
+    custom_versions_.clear();
     ApiClient& watches = traced_client_ ? *traced_client_ : client_;
-    for (const Kind* kind : WatchedKinds(behaviour)) {
-      reflectors_.push_back(std::make_unique<Reflector>(*kind, loop_, watches, *sink, &raw_,
-                                                        behaviour.watch_list, &known_pods_));
+    // Known pods are compared without their annotations.
+    KnownPods* known = inputs_.pod_annotations.empty() ? &known_pods_ : nullptr;
+    const auto watch = [&](const Kind& kind) {
+      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, watches, *this, &raw_,
+                                                        behaviour.watch_list, known));
+    };
+    for (const Kind& kind : WatchedKinds(behaviour)) watch(kind);
+    for (const cluster::CustomKind& kind : inputs_.kinds) {
+      const std::string& api_version = custom_versions_.emplace_back(kind.ApiVersion());
+      watch({.kind = kind.kind,
+             .api_version = api_version,
+             .plural = kind.plural,
+             .namespaced = kind.namespaced,
+             .optional = true,
+             .custom = true});
     }
     watched_ = behaviour;
   }
@@ -154,6 +167,21 @@ class Host final : public SchedulerHost, private ObjectSink {
       MakeReflectors(behaviour);
     }
     for (auto& reflector : reflectors_) reflector->Start();
+  }
+
+  // What is watched is decided when the host is made.
+  Result<void> CheckInputsOf(const config::KubeSchedulerConfiguration& config,
+                             const config::Behaviour& behaviour) const {
+    const auto inputs =
+        scheduler::InputsOf(config, behaviour, options_.engine.extra_plugins);
+    if (!inputs) return Fail(inputs.error());
+    cluster::PluginInputs both = inputs_;
+    both.Add(*inputs);
+    if (both.kinds.size() == inputs_.kinds.size() &&
+        both.pod_annotations.size() == inputs_.pod_annotations.size()) {
+      return {};
+    }
+    return Fail("a plugin reads custom resources or annotations that are not watched; restart");
   }
 
   // --- On the loop's thread, before the lists that they are shown objects of
@@ -350,6 +378,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   net::Loop& loop_;
   ApiClient& client_;
   const SchedulerHostOptions options_;
+  const cluster::PluginInputs inputs_;
   const EngineClock clock_;
   const std::unique_ptr<LatencyTrace> trace_;       // null: nothing is traced
   const std::unique_ptr<ApiClient> traced_client_;  // null: as above
@@ -361,8 +390,8 @@ class Host final : public SchedulerHost, private ObjectSink {
   EventRecorder events_;
   EffectRunner runner_;
   ExtenderCaller extenders_;
-  std::optional<TaintSink> taints_;
   mutable std::mutex reflectors_mutex_;  // of the next: Followed() reads them on other threads
+  std::deque<std::string> custom_versions_;  // of custom resources; reflectors refer to them
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   config::Behaviour watched_;          // what they were made from
   std::set<std::string_view> listed_;  // kinds
@@ -387,7 +416,10 @@ class Host final : public SchedulerHost, private ObjectSink {
 
 Result<std::unique_ptr<SchedulerHost>> SchedulerHost::Make(net::Loop& loop, ApiClient& client,
                                                            SchedulerHostOptions options) {
-  auto host = std::make_unique<Host>(loop, client, std::move(options));
+  auto inputs =
+      scheduler::InputsOf(options.config, options.engine.behaviour, options.engine.extra_plugins);
+  if (!inputs) return Fail(inputs.error());
+  auto host = std::make_unique<Host>(loop, client, std::move(options), std::move(*inputs));
   if (auto made = host->Init(); !made) return Fail(made.error());
   return host;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cluster/objects/object_store.h"
 #include "config/behaviour.h"
 #include "config/config.h"
 #include "kube/kinds.h"
@@ -21,6 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::string_view kPods = "/api/v1/pods";
+constexpr std::string_view kFloors = "/apis/example.com/v1/floors";
 
 class SchedulerHostTest : public ::testing::Test {
  protected:
@@ -29,6 +31,7 @@ class SchedulerHostTest : public ::testing::Test {
     options.config = config::Default();
     options.host_name = "test";
     options.longest_pause = milliseconds(50);
+    options.engine.extra_plugins = ExtraPlugins();
     auto host = SchedulerHost::Make(loop_, client_, std::move(options));
     ASSERT_TRUE(host) << host.error().Message();
     host_ = std::move(*host);
@@ -38,8 +41,10 @@ class SchedulerHostTest : public ::testing::Test {
   }
   void TearDown() override { host_->Stop(); }
 
+  virtual std::vector<scheduler::ExtraPlugin> ExtraPlugins() { return {}; }
+
   void AnswerLists() {
-    const size_t kinds = WatchedKinds(config::Behaviour()).size();
+    const size_t kinds = WatchedKinds(config::Behaviour()).size() + ExtraPlugins().size();
     loop_.RunUntil([&] { return client_.Size() == kinds + 1; });  // and what events there are
     for (size_t i = 0; i < kinds + 1; ++i) {
       loop_.Deliver([this, i] { client_.Respond(i, ListFor(client_.At(i).request.path)); });
@@ -50,9 +55,9 @@ class SchedulerHostTest : public ::testing::Test {
   }
 
   static ApiResponse ListFor(std::string_view path) {
-    std::string_view kind;
-    for (const Kind* watched : WatchedKinds(config::Behaviour())) {
-      if (CollectionPath(*watched) == path) kind = watched->kind;
+    std::string_view kind = path == kFloors ? "Floor" : "";
+    for (const Kind& watched : WatchedKinds(config::Behaviour())) {
+      if (CollectionPath(watched) == path) kind = watched.kind;
     }
     std::string_view items;
     if (kind == "Node") {
@@ -210,24 +215,68 @@ TEST_F(SchedulerHostTest, AnotherKubernetesTakesOverWithWatchesOfItsOwn) {
   EXPECT_TRUE(Streams(before).empty()) << "the binding is not answered";
 
   Answer(0);
-  const std::vector<const Kind*> kinds = WatchedKinds(next);
+  const std::vector<Kind> kinds = WatchedKinds(next);
   loop_.RunUntil([&] { return Streams(before).size() == kinds.size(); });
   const auto streams = Streams(before);
   EXPECT_TRUE(streams.contains("/apis/resource.k8s.io/v1/devicetaintrules"));
-  for (const Kind* kind : kinds) {
+  for (const Kind& kind : kinds) {
     std::vector<std::string> frames;
-    if (kind->kind == "Pod") frames = {PodFrame("ADDED", 0, true), PodFrame("ADDED", 1, false)};
-    if (kind->kind == "Node") {
+    if (kind.kind == "Pod") frames = {PodFrame("ADDED", 0, true), PodFrame("ADDED", 1, false)};
+    if (kind.kind == "Node") {
       frames = {R"({"type":"ADDED","object":{"kind":"Node","apiVersion":"v1",
           "metadata":{"name":"node","resourceVersion":"1"},
           "status":{"allocatable":{"cpu":"100","memory":"1Ti","pods":"10000"}}}})"};
     }
-    loop_.Deliver([this, kind, frames, watch = streams.at(CollectionPath(*kind))] {
-      Stream(watch, *kind, frames);
+    loop_.Deliver([this, kind, frames, watch = streams.at(CollectionPath(kind))] {
+      Stream(watch, kind, frames);
     });
   }
   AwaitBindings(2);
   EXPECT_TRUE(client_.At(Bindings()[1]).request.path.ends_with("/pods/pod-1/binding"));
+}
+
+// A filter that reads a custom resource: pods fit where a Floor called "ground" exists.
+class Floors final : public framework::FilterPlugin {
+ public:
+  std::string_view Name() const override { return "Floors"; }
+  void Filter(const framework::CycleContext& c, const framework::PluginState*,
+              framework::FilterBatch& batch) const override {
+    const auto* floors = c.cluster.Objects().custom.Find("example.com/v1", "Floor");
+    const bool open = floors->Find("", "ground") != nullptr;
+    batch.ForEach([&](cluster::NodeIndex n) {
+      if (!open) batch.Reject(n, framework::Code::kUnschedulable);
+    });
+  }
+};
+
+class CustomResourceTest : public SchedulerHostTest {
+ protected:
+  std::vector<scheduler::ExtraPlugin> ExtraPlugins() override {
+    return {
+        {{"Floors",
+          [](const config::PluginArgs&, const framework::PluginHandle&)
+              -> Result<std::unique_ptr<framework::Plugin>> { return std::make_unique<Floors>(); },
+          [](const config::PluginArgs&) {
+            return cluster::PluginInputs{.kinds = {{"example.com", "v1", "Floor", "floors", false}},
+                                         .node_annotations = {},
+                                         .pod_annotations = {}};
+          }},
+         {config::ExtensionPoint::kFilter}}};
+  }
+};
+
+TEST_F(CustomResourceTest, IsWatchedForThePluginThatNamesIt) {
+  const size_t watch = client_.FindOpen(kFloors);
+  ASSERT_LT(watch, client_.Size());
+  client_.Start(watch, kJson);
+  loop_.Deliver([&] {
+    client_.SendFrame(watch, R"({"type":"ADDED","object":{"apiVersion":"example.com/v1",
+        "kind":"Floor","metadata":{"name":"ground","resourceVersion":"9"}}})");
+  });
+  Settle();
+  Create(1);
+  AwaitBindings(1);
+  EXPECT_EQ(Bindings().size(), 1u);
 }
 
 }  // namespace

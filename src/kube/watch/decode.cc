@@ -15,6 +15,8 @@ namespace berth::kube {
 
 namespace {
 
+constexpr std::string_view kNoProtobuf = "the server answered with protobuf for a custom resource";
+
 struct JsonList {
   std::string kind;
   api::ListMeta metadata;
@@ -124,7 +126,8 @@ Result<void> CheckKind(const Kind& kind, const WatchEvent& event) {
   const std::string_view want = error ? api::Status::kKind : kind.kind;
   const std::string_view got = api::KindOf(event.object);
   const bool known = !std::holds_alternative<api::UnknownObject>(event.object);
-  if (got == want && known) return {};
+  const bool custom = kind.custom && api::ApiVersionOf(event.object) == kind.api_version;
+  if (got == want && (known || custom)) return {};
   return Fail(fmt::format("unexpected watch event object type: {} instead of {}", got, want));
 }
 
@@ -230,6 +233,7 @@ Result<ProtoList> SplitList(const Kind& kind, std::string_view body) {
   auto envelope = api::UnwrapEnvelope(body);
   if (!envelope) return Fail(std::move(envelope.error()));
   if (auto ok = CheckListKind(kind, envelope->kind); !ok) return Fail(ok.error());
+  if (kind.custom) return Fail(std::string(kNoProtobuf));
   ProtoList list;
   auto meta = api::ForEachListItem(envelope->raw, [&](std::string_view item) -> Result<void> {
     list.items.push_back(item);
@@ -245,6 +249,7 @@ Result<void> DecodeItem(const api::ObjectKind& row, std::string_view item, api::
 }
 
 const api::ObjectKind& RowOf(const Kind& kind) {
+  if (kind.custom) return *api::FindObjectKind(api::Status::kApiVersion, api::Status::kKind);
   return *api::FindObjectKind(kind.api_version, kind.kind);
 }
 
@@ -258,6 +263,7 @@ Result<api::ListMeta> DecodeList(const Kind& kind, std::string_view content_type
 Result<void> DecodeWatchEvent(const Kind& kind, const api::ObjectKind& row,
                               std::string_view content_type, std::string_view frame,
                               WatchEvent* event, KnownPods* pods) {
+  if (kind.custom && IsProtobuf(content_type)) return Fail(std::string(kNoProtobuf));
   auto ok = IsProtobuf(content_type) ? DecodeProtoEvent(row, frame, event, pods)
                                      : DecodeJsonEvent(frame, event);
   return ok ? CheckKind(kind, *event) : ok;

@@ -66,7 +66,8 @@ struct WatchEvent {
 Result<void> DecodeWatchEvent(const Kind& kind, const api::ObjectKind& row,
                               std::string_view content_type, std::string_view frame,
                               WatchEvent* event, KnownPods* pods = nullptr);
-// REQUIRES: the kind is one berth has a type for, as all are that it watches.
+// The row that decodes the kind's protobuf. A custom resource has none: its row is that of the
+// Status that ends a watch.
 const api::ObjectKind& RowOf(const Kind& kind);
 
 }  // namespace berth::kube

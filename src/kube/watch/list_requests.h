@@ -21,10 +21,6 @@ inline void AddParameter(std::string& query, std::string_view name, std::string_
   query.append(name).append("=").append(value);
 }
 
-inline bool IsOptional(const Kind& kind) {
-  return kind.api_version.starts_with("resource.k8s.io/");
-}
-
 inline bool IsExpired(int code, std::string_view reason) {
   return code == 410 || reason == "Expired" || reason == "Gone";
 }

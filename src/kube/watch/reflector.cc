@@ -90,7 +90,7 @@ class Reflector::Impl final : public WatchSink {
     request.path = CollectionPath(kind_);
     request.query = std::move(query);
     if (raw_) request.accept = kAcceptProtobuf;
-    if (KeepsJson()) request.accept = kJson;
+    if (KeepsJson() || kind_.custom) request.accept = kJson;
     return request;
   }
   bool KeepsJson() const { return json_ && json_->KeepsJson(kind_.kind); }
@@ -316,7 +316,7 @@ void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
     listing_ = std::move(newest);
     return SendPage("");
   }
-  if (response.code == 404 && IsOptional(kind_) && !absent_) ListAbsent();
+  if (response.code == 404 && kind_.optional && !absent_) ListAbsent();
   if (running_) FailList(response.message);
 }
 
@@ -324,7 +324,9 @@ void Reflector::Impl::OnListFailed(const ApiResponse& response, bool first) {
 // does.
 void Reflector::Impl::ListAbsent() {
   log::Error(fmt::format("the server does not serve {}", kind_.api_version),
-             "Going on without a kind that only pods with resource claims need", {{"type", type_}});
+             kind_.custom ? "Going on without a custom resource that a plugin reads"
+                          : "Going on without a kind that only pods with resource claims need",
+             {{"type", type_}});
   absent_ = synced_ = true;
   sink_.Replaced(kind_.kind, {});
 }

@@ -232,6 +232,32 @@ TEST_F(ReflectorTest, AServerWithoutDevicesHasNone) {
   EXPECT_THAT(sink_.lines, ElementsAre("= ResourceSlice", "= ResourceSlice a"));
 }
 
+TEST_F(ReflectorTest, ACustomResourceMayBeDefinedLater) {
+  const Kind kind{.kind = "Floor",
+                  .api_version = "example.com/v1",
+                  .plural = "floors",
+                  .namespaced = false,
+                  .optional = true,
+                  .custom = true};
+  reflector_ = std::make_unique<Reflector>(kind, loop_, client_, sink_, nullptr);
+  reflector_->Start();
+  EXPECT_EQ(LastLine(), "GET /apis/example.com/v1/floors?limit=500&resourceVersion=0");
+  EXPECT_EQ(client_.Last().request.accept, kJson);
+  client_.RespondNext(FakeApiClient::Failure(404, "NotFound", "no such resource"));
+  EXPECT_TRUE(reflector_->Synced()) << "scheduling need not wait for it";
+  EXPECT_TRUE(reflector_->IsFollowed());
+  loop_.Advance(seconds(2));
+  client_.RespondNext(FakeApiClient::Success(
+      R"({"kind": "FloorList", "metadata": {"resourceVersion": "7"}, "items": [
+          {"apiVersion": "example.com/v1", "kind": "Floor", "metadata": {"name": "a"}}]})",
+      kJson));
+  EXPECT_THAT(sink_.lines, ElementsAre("= Floor", "= Floor a"));
+  client_.Start(Watch(), kJson);
+  client_.SendFrame(Watch(), R"({"type": "ADDED", "object": {"apiVersion": "example.com/v1",
+      "kind": "Floor", "metadata": {"name": "b", "resourceVersion": "8"}}})");
+  EXPECT_EQ(sink_.lines.back(), "+ b@8");
+}
+
 TEST_F(ReflectorTest, AServerWithoutNodesIsAFailure) {
   Begin("Node");
   client_.RespondNext(FakeApiClient::Failure(404, "NotFound", "no such resource"));

@@ -3,6 +3,7 @@
 #include "plugins/common/hints.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/pod_claims.h"
+#include "plugins/dynamic_resources/taint_rules.h"
 
 namespace berth::plugins::dynamic_resources {
 namespace {
@@ -37,6 +38,21 @@ Result<Hint> AfterPodChange(const cluster::Cluster& cluster, const cluster::Pod&
                  PodClaims(cluster.Objects(), *changed).has_value());
 }
 
+// A rule helps if it may concern a slice. A change of a slice itself always may.
+Result<Hint> AfterSliceChange(const config::DraFeatures& features, const cluster::Cluster& cluster,
+                              const queue::Event& event) {
+  const auto* before = event.Old<api::DeviceTaintRule>();
+  const auto* after = event.New<api::DeviceTaintRule>();
+  if (before == nullptr && after == nullptr) return Hint::kQueue;
+  if (before != nullptr && after != nullptr && before->spec == after->spec) return Hint::kSkip;
+  bool concerns = false;
+  cluster.Objects().resource_slices.ForEach([&](const api::ResourceSlice& slice) {
+    concerns = concerns || (before != nullptr && MayConcern(features, *before, slice.spec)) ||
+               (after != nullptr && MayConcern(features, *after, slice.spec));
+  });
+  return QueueIf(concerns);
+}
+
 }  // namespace
 
 std::vector<framework::RegisteredEvent> DynamicResources::EventsToRegister(
@@ -44,12 +60,17 @@ std::vector<framework::RegisteredEvent> DynamicResources::EventsToRegister(
   using enum queue::EventResource;
   constexpr uint16_t kAddOrUpdate = queue::kAdd | queue::kUpdate;
   const uint16_t of_claims = behaviour.claim_deletion_events ? uint16_t{queue::kAll} : kAddOrUpdate;
-  return {On(kNode, queue::kAdd | queue::kUpdateNodeLabel | queue::kUpdateNodeAllocatable),
-          On(kResourceClaim, of_claims, "isSchedulableAfterClaimChange", AfterClaimChange),
-          OnTargetPod(behaviour, queue::kUpdatePodGeneratedResourceClaim,
-                      "isSchedulableAfterTargetPodUpdate", "isSchedulableAfterPodChange",
-                      AfterPodChange),
-          On(kDeviceClass, kAddOrUpdate), On(kResourceSlice, kAddOrUpdate)};
+  return {
+      On(kNode, queue::kAdd | queue::kUpdateNodeLabel | queue::kUpdateNodeAllocatable),
+      On(kResourceClaim, of_claims, "isSchedulableAfterClaimChange", AfterClaimChange),
+      OnTargetPod(behaviour, queue::kUpdatePodGeneratedResourceClaim,
+                  "isSchedulableAfterTargetPodUpdate", "isSchedulableAfterPodChange",
+                  AfterPodChange),
+      On(kDeviceClass, kAddOrUpdate),
+      On(kResourceSlice, kAddOrUpdate, "",
+         [this](const cluster::Cluster& cluster, const cluster::Pod&, const queue::Event& event) {
+           return AfterSliceChange(features_, cluster, event);
+         })};
 }
 
 }  // namespace berth::plugins::dynamic_resources

@@ -32,9 +32,30 @@ void SetBit(std::vector<uint64_t>& words, Slot slot, bool on) {
   }
 }
 
+// Calls set(key, object) for everything that has changed since `*seen`; null: it is gone. `keys`
+// returns what was set before, for a reader that is too far behind. False: nothing has changed.
+template <class T, class Keys, class Set>
+bool ForChanged(const cluster::Store<T>& store, uint64_t* seen, Keys&& keys, Set&& set) {
+  if (*seen == store.Generation()) return false;
+  const bool complete = store.Changes().ForEachSince(
+      *seen, [&](const std::string& key) { set(key, store.ShareKey(key)); });
+  if (!complete) {
+    for (const std::string& key : keys()) {
+      if (store.FindKey(key) == nullptr) set(key, nullptr);
+    }
+    store.ForEach([&](const T& object) {
+      const std::string key = StoreKey(object.metadata);
+      set(key, store.ShareKey(key));
+    });
+  }
+  *seen = store.Generation();
+  return true;
+}
+
 }  // namespace
 
 void Inventory::Sync(const cluster::ObjectStore& objects) {
+  if (features_.taint_rules) SyncTaintRules(objects);
   SyncSlices(objects.resource_slices);
   SyncClaims(objects.resource_claims, &claims_seen_, &claim_use_);
   SyncClaims(objects.in_flight_claims, &in_flight_seen_, &in_flight_use_);
@@ -47,26 +68,42 @@ std::string Inventory::DeviceId(Slot slot) const {
 
 // --- slices
 
+void Inventory::SyncTaintRules(const cluster::ObjectStore& objects) {
+  ForChanged(
+      objects.device_classes, &classes_seen_, [&] { return taint_rules_.ClassKeys(); },
+      [&](const std::string& key, TaintRules::ClassPtr device_class) {
+        SetTainted(taint_rules_.SetClass(key, std::move(device_class)));
+      });
+  ForChanged(
+      objects.device_taint_rules, &rules_seen_, [&] { return taint_rules_.RuleKeys(); },
+      [&](const std::string& key, TaintRules::RulePtr rule) {
+        SetTainted(taint_rules_.SetRule(key, std::move(rule)));
+      });
+}
+
+void Inventory::SetTainted(const std::vector<TaintRules::KeyedSlice>& slices) {
+  for (const TaintRules::KeyedSlice& tainted : slices) SetSlice(tainted.key, *tainted.slice);
+  if (!slices.empty()) ++serial_;
+}
+
 void Inventory::SyncSlices(const cluster::Store<api::ResourceSlice>& store) {
-  if (slices_seen_ == store.Generation()) return;
-  const bool complete = store.Changes().ForEachSince(slices_seen_, [&](const std::string& key) {
-    if (const api::ResourceSlice* slice = store.FindKey(key)) {
-      SetSlice(key, *slice);
-    } else {
-      RemoveSlice(key);
-    }
-  });
-  if (!complete) {
-    std::vector<std::string> gone;
-    for (const auto& [key, id] : slice_of_key_) {
-      if (store.FindKey(key) == nullptr) gone.push_back(key);
-    }
-    for (const std::string& key : gone) RemoveSlice(key);
-    store.ForEach(
-        [&](const api::ResourceSlice& slice) { SetSlice(StoreKey(slice.metadata), slice); });
-  }
-  slices_seen_ = store.Generation();
-  ++serial_;
+  const auto keys = [&] {
+    std::vector<std::string> all;
+    for (const auto& [key, id] : slice_of_key_) all.push_back(key);
+    return all;
+  };
+  const bool changed = ForChanged(store, &slices_seen_, keys,
+                                  [&](const std::string& key, TaintRules::SlicePtr slice) {
+                                    if (slice == nullptr) {
+                                      if (features_.taint_rules) taint_rules_.RemoveSlice(key);
+                                      RemoveSlice(key);
+                                      return;
+                                    }
+                                    if (features_.taint_rules)
+                                      slice = taint_rules_.SetSlice(key, std::move(slice));
+                                    if (slice != nullptr) SetSlice(key, *slice);
+                                  });
+  if (changed) ++serial_;
 }
 
 void Inventory::SetSlice(const std::string& key, const api::ResourceSlice& slice) {

@@ -4,7 +4,7 @@
 // devices (in use, matching a selector) is a bitmap with the same layout everywhere. Updated from
 // the object store through its change log. Threads: Sync on one thread; everything else may be read
 // by several threads while none calls Sync. Invariant: after Sync the objects pointed to are those
-// of the store, until the store changes.
+// of the store, or copies with the taints of DeviceTaintRules, until the store changes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 #include "cluster/objects/object_store.h"
 #include "cluster/table/change_log.h"
-#include "config/plugin_args.h"
+#include "config/behaviour.h"
+#include "plugins/dynamic_resources/taint_rules.h"
 
 namespace berth::plugins::dynamic_resources {
 
@@ -38,7 +39,8 @@ struct SliceRecord {
 
 class Inventory {
  public:
-  explicit Inventory(const config::DraFeatures& features = {}) : features_(features) {}
+  explicit Inventory(const config::DraFeatures& features = {})
+      : features_(features), taint_rules_(features) {}
 
   void Sync(const cluster::ObjectStore& objects);
 
@@ -93,7 +95,9 @@ class Inventory {
   // Devices each claim holds, by "namespace/name".
   using ClaimUse = boost::unordered_flat_map<std::string, Held>;
 
+  void SyncTaintRules(const cluster::ObjectStore& objects);
   void SyncSlices(const cluster::Store<api::ResourceSlice>& store);
+  void SetTainted(const std::vector<TaintRules::KeyedSlice>& slices);
   void SetSlice(const std::string& key, const api::ResourceSlice& slice);
   void RemoveSlice(const std::string& key);
   void FillSlice(SliceId id, const api::ResourceSlice& slice);
@@ -111,10 +115,13 @@ class Inventory {
   const config::DraFeatures features_;
   uint64_t serial_ = 0;
   uint64_t orders_ = 0;
+  uint64_t rules_seen_ = 0;
+  uint64_t classes_seen_ = 0;
   uint64_t slices_seen_ = 0;
   uint64_t claims_seen_ = 0;
   uint64_t in_flight_seen_ = 0;
 
+  TaintRules taint_rules_;  // with features_.taint_rules; owns the slices that have such taints
   std::vector<SliceRecord> slices_;
   std::vector<DeviceKeys> keys_of_slice_;  // what each slice's slots are registered under
   std::vector<SliceId> free_slices_;

@@ -9,11 +9,11 @@ namespace {
 constexpr size_t kMaxPrograms = 1024;
 
 template <class Map>
-std::vector<std::string> Names(const Map& map) {
-  std::vector<std::string> names;
-  names.reserve(map.size());
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
+std::vector<std::string> Keys(const Map& map) {
+  std::vector<std::string> keys;
+  keys.reserve(map.size());
+  for (const auto& [key, value] : map) keys.push_back(key);
+  return keys;
 }
 
 bool SameTaints(const api::ResourceSlice& a, const api::ResourceSlice& b) {
@@ -22,14 +22,6 @@ bool SameTaints(const api::ResourceSlice& a, const api::ResourceSlice& b) {
     if (a.spec.devices[i].taints != b.spec.devices[i].taints) return false;
   }
   return true;
-}
-
-// As far as names say.
-bool MayConcern(const api::DeviceTaintRule& rule, const api::ResourceSliceSpec& slice) {
-  if (!rule.spec.device_selector) return true;
-  const api::DeviceTaintSelector& selector = *rule.spec.device_selector;
-  return (!selector.driver || *selector.driver == slice.driver) &&
-         (!selector.pool || *selector.pool == slice.pool.name);
 }
 
 std::vector<const std::string*> ExpressionsOf(const std::vector<api::DeviceSelector>& selectors) {
@@ -42,81 +34,84 @@ std::vector<const std::string*> ExpressionsOf(const std::vector<api::DeviceSelec
 
 }  // namespace
 
-std::optional<api::ResourceSlice> TaintRules::SetSlice(api::ResourceSlice slice) {
-  Kept& kept = slices_[slice.metadata.name];
+bool MayConcern(const config::DraFeatures& features, const api::DeviceTaintRule& rule,
+                const api::ResourceSliceSpec& slice) {
+  if (!rule.spec.device_selector) return !features.rule_without_selector_matches_none;
+  const api::DeviceTaintSelector& selector = *rule.spec.device_selector;
+  return (!selector.driver || *selector.driver == slice.driver) &&
+         (!selector.pool || *selector.pool == slice.pool.name);
+}
+
+TaintRules::SlicePtr TaintRules::SetSlice(const std::string& key, SlicePtr slice) {
+  Kept& kept = slices_[key];
   kept.given = std::move(slice);
-  Refresh(&kept);
+  if (SlicePtr now = Evaluate(kept.given)) kept.tainted = std::move(now);
   return kept.tainted;
 }
 
-void TaintRules::RemoveSlice(std::string_view name) {
-  if (const auto it = slices_.find(name); it != slices_.end()) slices_.erase(it);
+std::vector<TaintRules::KeyedSlice> TaintRules::SetRule(const std::string& key, RulePtr rule) {
+  const auto it = rules_.find(key);
+  const RulePtr before = it == rules_.end() ? nullptr : it->second;
+  if (rule != nullptr) {
+    rules_[key] = rule;
+  } else {
+    rules_.erase(key);
+  }
+  if (before == nullptr && rule == nullptr) return {};
+  return RefreshAll(before.get(), rule.get());
 }
 
-TaintRules::Slices TaintRules::SetRule(api::DeviceTaintRule rule) {
-  api::DeviceTaintRule& now = rules_[rule.metadata.name];
-  const api::DeviceTaintRule before = std::exchange(now, std::move(rule));
-  const bool is_new = before.metadata.name.empty();
-  return RefreshAll(is_new ? nullptr : &before, &now);
-}
-
-TaintRules::Slices TaintRules::RemoveRule(std::string_view name) {
-  const auto it = rules_.find(name);
-  if (it == rules_.end()) return {};
-  const api::DeviceTaintRule before = std::move(it->second);
-  rules_.erase(it);
-  return RefreshAll(&before, nullptr);
-}
-
-TaintRules::Slices TaintRules::SetClass(api::DeviceClass device_class) {
-  std::string name = device_class.metadata.name;
-  classes_.insert_or_assign(std::move(name), std::move(device_class));
+std::vector<TaintRules::KeyedSlice> TaintRules::SetClass(const std::string& key,
+                                                         ClassPtr device_class) {
+  if (device_class == nullptr) {
+    classes_.erase(key);
+    return {};
+  }
+  classes_[key] = std::move(device_class);
   return RefreshAll(nullptr, nullptr);
 }
 
-void TaintRules::RemoveClass(std::string_view name) {
-  if (const auto it = classes_.find(name); it != classes_.end()) classes_.erase(it);
-}
-
-std::vector<std::string> TaintRules::SliceNames() const { return Names(slices_); }
-std::vector<std::string> TaintRules::RuleNames() const { return Names(rules_); }
-std::vector<std::string> TaintRules::ClassNames() const { return Names(classes_); }
+std::vector<std::string> TaintRules::RuleKeys() const { return Keys(rules_); }
+std::vector<std::string> TaintRules::ClassKeys() const { return Keys(classes_); }
 
 // Those that one of the two rules may concern; all of them without rules.
-TaintRules::Slices TaintRules::RefreshAll(const api::DeviceTaintRule* before,
-                                          const api::DeviceTaintRule* after) {
-  Slices changed;
-  for (auto& [name, kept] : slices_) {
+std::vector<TaintRules::KeyedSlice> TaintRules::RefreshAll(const api::DeviceTaintRule* before,
+                                                           const api::DeviceTaintRule* after) {
+  std::vector<KeyedSlice> changed;
+  for (auto& [key, kept] : slices_) {
+    const api::ResourceSliceSpec& spec = kept.given->spec;
     const bool concerned = (before == nullptr && after == nullptr) ||
-                           (before != nullptr && MayConcern(*before, kept.given.spec)) ||
-                           (after != nullptr && MayConcern(*after, kept.given.spec));
-    if (concerned && Refresh(&kept)) changed.push_back(*kept.tainted);
+                           (before != nullptr && MayConcern(features_, *before, spec)) ||
+                           (after != nullptr && MayConcern(features_, *after, spec));
+    const SlicePtr now = concerned ? Evaluate(kept.given) : nullptr;
+    if (now == nullptr || (kept.tainted && SameTaints(*kept.tainted, *now))) continue;
+    kept.tainted = now;
+    changed.push_back({key, now});
   }
   return changed;
 }
 
-bool TaintRules::Refresh(Kept* kept) {
-  api::ResourceSlice tainted = kept->given;
-  for (const auto& [name, rule] : rules_) {
-    if (!Apply(rule, kept->given, &tainted)) return false;
+TaintRules::SlicePtr TaintRules::Evaluate(const SlicePtr& given) {
+  std::optional<api::ResourceSlice> tainted;
+  for (const auto& [key, rule] : rules_) {
+    if (!Apply(*rule, *given, &tainted)) return nullptr;
   }
-  const bool changed = !kept->tainted || !SameTaints(*kept->tainted, tainted);
-  kept->tainted = std::move(tainted);
-  return changed;
+  if (!tainted) return given;
+  return std::make_shared<const api::ResourceSlice>(std::move(*tainted));
 }
 
 bool TaintRules::Apply(const api::DeviceTaintRule& rule, const api::ResourceSlice& given,
-                       api::ResourceSlice* tainted) {
-  if (!MayConcern(rule, given.spec)) return true;
+                       std::optional<api::ResourceSlice>* tainted) {
+  if (!MayConcern(features_, rule, given.spec)) return true;
   const std::string* device_name = nullptr;
   Expressions expressions;
   if (rule.spec.device_selector) {
     const api::DeviceTaintSelector& selector = *rule.spec.device_selector;
     if (selector.device) device_name = &*selector.device;
     if (selector.device_class_name) {
-      const auto it = classes_.find(*selector.device_class_name);
+      const auto it = classes_.find("/" + *selector.device_class_name);
       if (it == classes_.end()) return true;
-      expressions = ExpressionsOf(it->second.spec.selectors);
+      expressions = ExpressionsOf(it->second->spec.selectors);
     }
     const Expressions own = ExpressionsOf(selector.selectors);
     expressions.insert(expressions.end(), own.begin(), own.end());
@@ -126,7 +121,9 @@ bool TaintRules::Apply(const api::DeviceTaintRule& rule, const api::ResourceSlic
     if (device_name != nullptr && *device_name != device.name) continue;
     const std::optional<bool> matches = Matches(expressions, given.spec.driver, device);
     if (!matches) return false;
-    if (*matches) tainted->spec.devices[i].taints.push_back(rule.spec.taint);
+    if (!*matches) continue;
+    if (!*tainted) *tainted = given;
+    (*tainted)->spec.devices[i].taints.push_back(rule.spec.taint);
   }
   return true;
 }

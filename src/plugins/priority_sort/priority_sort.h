@@ -13,7 +13,7 @@ inline constexpr std::string_view kName = "PrioritySort";
 class PrioritySort final : public framework::QueueSortPlugin {
  public:
   std::string_view Name() const override { return kName; }
-  bool Less(const cluster::Pod& a, int64_t a_queued, const cluster::Pod& b,
+  bool Less(const cluster::Cluster&, const cluster::Pod& a, int64_t a_queued, const cluster::Pod& b,
             int64_t b_queued) const override {
     const int32_t pa = a.shape->priority;
     const int32_t pb = b.shape->priority;

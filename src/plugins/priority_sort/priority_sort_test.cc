@@ -29,7 +29,8 @@ TEST(PrioritySort, ByPriorityThenByTimeInTheQueue) {
     cluster::Cluster cluster;
     const auto a = cluster.AddPod(cluster::MakePod("a").Priority(c.priority_a));
     const auto b = cluster.AddPod(cluster::MakePod("b").Priority(c.priority_b));
-    EXPECT_EQ(plugin.Less(cluster.GetPod(a), c.queued_a, cluster.GetPod(b), c.queued_b), c.less)
+    EXPECT_EQ(plugin.Less(cluster, cluster.GetPod(a), c.queued_a, cluster.GetPod(b), c.queued_b),
+              c.less)
         << c.what;
   }
 }

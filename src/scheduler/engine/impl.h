@@ -11,6 +11,7 @@
 #include "scheduler/engine/context.h"
 #include "scheduler/engine/extender_calls.h"
 #include "scheduler/engine/intake.h"
+#include "scheduler/engine/plugin_requests.h"
 #include "scheduler/engine/preemptions.h"
 
 namespace berth::scheduler {
@@ -61,6 +62,7 @@ class Engine::Impl final : public queue::QueueHost {
   Bindings bindings_;
   Preemptions preemptions_;
   ExtenderCalls extender_calls_;
+  PluginRequests requests_;
   std::vector<framework::TimeAwarePlugin*> time_aware_;
   std::vector<DeferredInput> deferred_;  // while a cycle waits for extenders
   size_t unchecked_inputs_ = 0;

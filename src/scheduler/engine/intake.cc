@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cluster/objects/object_store.h"
 #include "config/disabled_fields.h"
 #include "scheduler/engine/attempts.h"
 #include "scheduler/engine/bindings.h"
@@ -12,68 +11,10 @@
 namespace berth::scheduler {
 namespace {
 
-using cluster::ObjectStore;
+using cluster::StoredKind;
 using queue::EventResource;
 
-// Where objects of a type are kept, and the events they give.
-template <class T>
-struct Kept;
-template <auto Member, EventResource Resource>
-struct KeptWithEvents {
-  static auto& Store(ObjectStore& objects) { return objects.*Member; }
-  static constexpr std::optional<EventResource> kResource = Resource;
-};
-template <auto Member>
-struct KeptSilently {
-  static auto& Store(ObjectStore& objects) { return objects.*Member; }
-  static constexpr std::optional<EventResource> kResource = std::nullopt;
-};
-template <>
-struct Kept<api::Namespace> : KeptSilently<&ObjectStore::namespaces> {};
-template <>
-struct Kept<api::Service> : KeptSilently<&ObjectStore::services> {};
-template <>
-struct Kept<api::ReplicationController> : KeptSilently<&ObjectStore::replication_controllers> {};
-template <>
-struct Kept<api::ReplicaSet> : KeptSilently<&ObjectStore::replica_sets> {};
-template <>
-struct Kept<api::StatefulSet> : KeptSilently<&ObjectStore::stateful_sets> {};
-template <>
-struct Kept<api::PodDisruptionBudget> : KeptSilently<&ObjectStore::pod_disruption_budgets> {};
-template <>
-struct Kept<api::PersistentVolume>
-    : KeptWithEvents<&ObjectStore::persistent_volumes, EventResource::kPersistentVolume> {};
-template <>
-struct Kept<api::PersistentVolumeClaim> : KeptWithEvents<&ObjectStore::persistent_volume_claims,
-                                                         EventResource::kPersistentVolumeClaim> {};
-template <>
-struct Kept<api::StorageClass>
-    : KeptWithEvents<&ObjectStore::storage_classes, EventResource::kStorageClass> {};
-template <>
-struct Kept<api::CSINode> : KeptWithEvents<&ObjectStore::csi_nodes, EventResource::kCSINode> {};
-template <>
-struct Kept<api::CSIDriver> : KeptWithEvents<&ObjectStore::csi_drivers, EventResource::kCSIDriver> {
-};
-template <>
-struct Kept<api::CSIStorageCapacity>
-    : KeptWithEvents<&ObjectStore::csi_storage_capacities, EventResource::kCSIStorageCapacity> {};
-template <>
-struct Kept<api::VolumeAttachment>
-    : KeptWithEvents<&ObjectStore::volume_attachments, EventResource::kVolumeAttachment> {};
-template <>
-struct Kept<api::ResourceClaim>
-    : KeptWithEvents<&ObjectStore::resource_claims, EventResource::kResourceClaim> {};
-template <>
-struct Kept<api::ResourceSlice>
-    : KeptWithEvents<&ObjectStore::resource_slices, EventResource::kResourceSlice> {};
-template <>
-struct Kept<api::DeviceClass>
-    : KeptWithEvents<&ObjectStore::device_classes, EventResource::kDeviceClass> {};
-
-template <class T>
-concept IsKept = requires(ObjectStore& objects) {
-  Kept<T>::Store(objects);
-};
+constexpr cluster::KindEvents kCustomEvents{EventResource::kCustomResource};
 
 bool IsOlder(std::string_view version, std::string_view than) {
   const int64_t number = VersionNumber(version);
@@ -139,8 +80,14 @@ void Intake::Upsert(api::Object&& object) {
           UpsertPod(value);
         } else if constexpr (std::is_same_v<T, api::Node>) {
           UpsertNode(std::move(value));
-        } else if constexpr (IsKept<T>) {
-          UpsertOther(std::move(value));
+        } else if constexpr (StoredKind<T>) {
+          UpsertOther(cluster::StoreOf<T>(c_.cluster.MutableObjects()), std::move(value),
+                      cluster::EventsOf<T>());
+        } else if constexpr (std::is_same_v<T, api::UnknownObject>) {
+          if (auto* store =
+                  c_.cluster.MutableObjects().custom.Find(value.api_version, value.kind)) {
+            UpsertOther(*store, std::move(value), kCustomEvents);
+          }
         }
       },
       object);
@@ -172,8 +119,14 @@ void Intake::Delete(const api::Object& object) {
           if (id != cluster::kNoPod) DeletePod(id);
         } else if constexpr (std::is_same_v<T, api::Node>) {
           DeleteNode(value.metadata.name);
-        } else if constexpr (IsKept<T>) {
-          DeleteOther<T>(value.metadata.namespace_, value.metadata.name);
+        } else if constexpr (StoredKind<T>) {
+          DeleteOther(cluster::StoreOf<T>(c_.cluster.MutableObjects()), value.metadata.namespace_,
+                      value.metadata.name, cluster::EventsOf<T>());
+        } else if constexpr (std::is_same_v<T, api::UnknownObject>) {
+          if (auto* store =
+                  c_.cluster.MutableObjects().custom.Find(value.api_version, value.kind)) {
+            DeleteOther(*store, value.metadata.namespace_, value.metadata.name, kCustomEvents);
+          }
         }
       },
       object);
@@ -223,49 +176,49 @@ void Intake::RemoveMissing(std::string_view kind, const ListKeys& there) {
     for (const std::string& name : gone) DeleteNode(name);
     return;
   }
-  const auto sweep = [&]<class T>(std::in_place_type_t<T>) {
-    if (kind != T::kKind) return;
-    std::vector<std::pair<std::string, std::string>> gone;
-    Kept<T>::Store(c_.cluster.MutableObjects()).ForEach([&](const T& object) {
-      const auto& metadata = object.metadata;
-      if (there.contains(NameKey(metadata.namespace_, metadata.name))) return;
-      gone.emplace_back(metadata.namespace_, metadata.name);
-    });
-    for (const auto& [namespace_, name] : gone) DeleteOther<T>(namespace_, name);
-  };
-  const auto sweep_all = [&]<class... T>(std::in_place_type_t<std::variant<T...>>) {
-    (
-        [&] {
-          if constexpr (IsKept<T>) sweep(std::in_place_type<T>);
-        }(),
-        ...);
-  };
-  sweep_all(std::in_place_type<api::Object>);
+  cluster::ObjectStore& objects = c_.cluster.MutableObjects();
+  cluster::ForEachKind([&]<class T>(const cluster::KindRow<T>&) {
+    if constexpr (StoredKind<T>) {
+      if (kind == T::kKind) Sweep(cluster::StoreOf<T>(objects), there, cluster::EventsOf<T>());
+    }
+  });
+  objects.custom.ForEach([&](std::string_view custom, auto& store) {
+    if (kind == custom) Sweep(store, there, kCustomEvents);
+  });
 }
 
 template <class T>
-void Intake::UpsertOther(T object) {
-  auto& store = Kept<T>::Store(c_.cluster.MutableObjects());
+void Intake::Sweep(cluster::Store<T>& store, const ListKeys& there, Events events) {
+  std::vector<std::pair<std::string, std::string>> gone;
+  store.ForEach([&](const T& object) {
+    const auto& metadata = object.metadata;
+    if (there.contains(NameKey(metadata.namespace_, metadata.name))) return;
+    gone.emplace_back(metadata.namespace_, metadata.name);
+  });
+  for (const auto& [namespace_, name] : gone) DeleteOther(store, namespace_, name, events);
+}
+
+template <class T>
+void Intake::UpsertOther(cluster::Store<T>& store, T object, Events events) {
   const auto old = store.Share(object.metadata.namespace_, object.metadata.name);
   if (old && IsOlder(object.metadata.resource_version, old->metadata.resource_version)) return;
   auto made = std::make_shared<const T>(std::move(object));
   store.Set(made);
-  if constexpr (Kept<T>::kResource.has_value()) {
-    const queue::ClusterEvent what{*Kept<T>::kResource,
-                                   old ? uint16_t{queue::kUpdate} : uint16_t{queue::kAdd}};
-    HandleMove(what, old ? queue::EventObject(old) : queue::EventObject(), made);
-  }
+  if (!events) return;
+  const uint16_t action = old || events->updates ? uint16_t{queue::kUpdate} : uint16_t{queue::kAdd};
+  HandleMove({events->resource, action}, old, made);
 }
 
 template <class T>
-void Intake::DeleteOther(const std::string& namespace_, const std::string& name) {
-  auto& store = Kept<T>::Store(c_.cluster.MutableObjects());
+void Intake::DeleteOther(cluster::Store<T>& store, const std::string& namespace_,
+                         const std::string& name, Events events) {
   const auto old = store.Share(namespace_, name);
   if (!old) return;
   store.Remove(namespace_, name);
-  if constexpr (Kept<T>::kResource.has_value()) {
-    HandleMove({*Kept<T>::kResource, queue::kDelete}, old, {});
-  }
+  if (!events) return;
+  HandleMove(
+      {events->resource, events->updates ? uint16_t{queue::kUpdate} : uint16_t{queue::kDelete}},
+      old, {});
 }
 
 // --- Nodes

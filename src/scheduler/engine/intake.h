@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "cluster/objects/kind_table.h"
 #include "scheduler/engine/context.h"
 
 namespace berth::scheduler {
@@ -55,10 +57,15 @@ class Intake {
   void AssumedPodLeaves(PodId id);
   void UpsertNode(api::Node node);
   void DeleteNode(const std::string& name);
+  using Events = std::optional<cluster::KindEvents>;  // that changes of an object cause
   template <class T>
-  void UpsertOther(T object);
+  void UpsertOther(cluster::Store<T>& store, T object, Events events);
   template <class T>
-  void DeleteOther(const std::string& namespace_, const std::string& name);
+  void DeleteOther(cluster::Store<T>& store, const std::string& namespace_, const std::string& name,
+                   Events events);
+  // Deletes what is not `there`.
+  template <class T>
+  void Sweep(cluster::Store<T>& store, const ListKeys& there, Events events);
   bool KnowsAny(std::string_view kind) const;
   void RemoveMissing(std::string_view kind, const ListKeys& there);
   void NoteConditions(PodRecord& record, const api::Pod& pod);

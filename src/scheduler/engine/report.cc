@@ -71,6 +71,7 @@ struct Sum {
 
 void Engine::Impl::InputTaken() {
   bindings_.TakePermitVerdicts();
+  requests_.CarryOut();
   if (c_.options.check_inputs) CheckInput();
 }
 

@@ -12,7 +12,10 @@ Result<explain::SuggestionList> SuggestOnCopy(const explain::ClusterCopy& copy,
                                               const config::Behaviour& behaviour,
                                               std::span<const scheduler::ExtraPlugin> plugins,
                                               std::string_view namespace_, std::string_view name) {
+  const auto inputs = scheduler::InputsOf(config, behaviour, plugins);
+  if (!inputs) return Fail(inputs.error());
   cluster::Cluster cluster;
+  cluster.Track(*inputs);
   explain::LoadCopy(copy, &cluster);
   auto profiles = scheduler::ProfileSet::Make(config, behaviour, cluster, nullptr, 0, plugins);
   if (!profiles) return Fail(profiles.error());

@@ -6,20 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "cluster/objects/kind_table.h"
+
 namespace berth::sim {
 namespace {
 
 using scheduler::Effect;
 using scheduler::EffectResult;
 using Code = EffectResult::Code;
-
-// The kind's name as it stays: the API's views go with its objects.
-std::string_view LastingKind(std::string_view kind) {
-  for (const std::string_view known : EngineHost::Kinds()) {
-    if (known == kind) return known;
-  }
-  return {};
-}
 
 // What a watch that leaves out finished pods makes of a change: they look deleted. False: nothing.
 bool SeenByWatch(ApiChange& change) {
@@ -66,28 +60,6 @@ EffectResult Unanswered(const Effect& effect) {
 
 }  // namespace
 
-const std::vector<std::string_view>& EngineHost::Kinds() {
-  static const std::vector<std::string_view> kinds = {"Namespace",
-                                                      "Node",
-                                                      "Pod",
-                                                      "PersistentVolume",
-                                                      "StorageClass",
-                                                      "PersistentVolumeClaim",
-                                                      "CSINode",
-                                                      "CSIDriver",
-                                                      "CSIStorageCapacity",
-                                                      "VolumeAttachment",
-                                                      "Service",
-                                                      "PodDisruptionBudget",
-                                                      "ReplicaSet",
-                                                      "ReplicationController",
-                                                      "StatefulSet",
-                                                      "ResourceClaim",
-                                                      "ResourceSlice",
-                                                      "DeviceClass"};
-  return kinds;
-}
-
 EngineHost::EngineHost(EventLoop& loop, ModelApi& api, Network& network,
                        const config::KubeSchedulerConfiguration& config,
                        const scheduler::EngineOptions& options, HostObserver* observer)
@@ -97,6 +69,9 @@ EngineHost::EngineHost(EventLoop& loop, ModelApi& api, Network& network,
       config_(config),
       options_(options),
       observer_(observer == nullptr ? &silent_ : observer) {
+  for (const cluster::KindInfo& kind : cluster::WatchedKinds(options.behaviour)) {
+    kinds_.push_back(kind.kind);
+  }
   api_.Subscribe([this](const ApiChange& change) { OnChange(change); });
 }
 
@@ -107,7 +82,7 @@ Result<void> EngineHost::Start() {
   if (!made) return Fail(made.error());
   engine_ = std::move(*made);
   ++incarnation_;
-  std::vector<std::string_view> kinds = Kinds();
+  std::vector<std::string_view> kinds = kinds_;
   network_.OrderLists(kinds);
   for (const std::string_view kind : kinds) {
     watches_[kind] = Watch{};
@@ -155,8 +130,10 @@ void EngineHost::Later(Nanos delay, std::function<void()> action) {
 // --- Watches
 
 void EngineHost::OnChange(ApiChange change) {
-  change.kind = LastingKind(change.kind);
-  if (engine_ == nullptr || change.kind.empty() || !SeenByWatch(change)) return;
+  // The API's view of the name goes with its object.
+  const auto watched = std::find(kinds_.begin(), kinds_.end(), change.kind);
+  if (engine_ == nullptr || watched == kinds_.end() || !SeenByWatch(change)) return;
+  change.kind = *watched;
   Watch& watch = watches_[change.kind];
   if (watch.broken) return;  // the list will show it
   if (const auto gap = network_.WatchBreaks(change.kind)) {

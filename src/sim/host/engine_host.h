@@ -85,9 +85,6 @@ class EngineHost {
     for (const auto& [key, object] : kind->second) f(std::get<T>(*object));
   }
 
-  // The kinds that a scheduler watches.
-  static const std::vector<std::string_view>& Kinds();
-
  private:
   struct Watch {
     uint64_t epoch = 0;    // events of an earlier one are lost
@@ -128,6 +125,7 @@ class EngineHost {
 
   std::unique_ptr<scheduler::Engine> engine_;
   uint64_t incarnation_ = 0;
+  std::vector<std::string_view> kinds_;  // that the scheduler watches
   std::map<std::string_view, Watch> watches_;
   std::map<std::string_view, std::map<std::string, ObjectPtr>> seen_;
   std::map<scheduler::EffectId, Request> requests_;

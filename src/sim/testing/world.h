@@ -31,10 +31,12 @@ inline std::string PendingNames(const World& world) {
 
 // A world with its profiles and a placement over it.
 struct Simulation {
-  explicit Simulation(const std::string& yaml, PlacementOptions options = {}) {
+  explicit Simulation(const std::string& yaml, PlacementOptions options = {},
+                      const config::Behaviour& behaviour = {})
+      : world(behaviour) {
     const auto read = Read(world, yaml);
     EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().Message());
-    auto made = scheduler::ProfileSet::Make(config::Default(), {}, world.GetCluster());
+    auto made = scheduler::ProfileSet::Make(config::Default(), behaviour, world.GetCluster());
     EXPECT_TRUE(made.has_value());
     profiles = std::make_unique<scheduler::ProfileSet>(std::move(*made));
     placement = std::make_unique<Placement>(world, *profiles, options);

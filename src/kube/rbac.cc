@@ -1,0 +1,39 @@
+#include "kube/rbac.h"
+
+#include <fmt/format.h>
+
+namespace berth::kube {
+namespace {
+
+constexpr std::string_view kHead = R"(apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: berth
+rules:
+)";
+
+// The secure port asks the API server about its callers.
+constexpr cluster::KindRights kDelegated[] = {
+    {"authentication.k8s.io", "tokenreviews", "", "create"},
+    {"authorization.k8s.io", "subjectaccessreviews", "", "create"},
+};
+
+std::string Rule(const cluster::KindRights& rights) {
+  return fmt::format("- apiGroups: [\"{}\"]\n  resources: [{}{}{}]\n  verbs: [{}]\n", rights.group,
+                     rights.plural, rights.subresource.empty() ? "" : "/", rights.subresource,
+                     rights.verbs);
+}
+
+}  // namespace
+
+std::string ClusterRole(const config::Behaviour& behaviour,
+                        std::span<const cluster::CustomKind> custom) {
+  std::string role(kHead);
+  for (const cluster::KindRights& rights : cluster::RightsOf(behaviour, custom)) {
+    role += Rule(rights);
+  }
+  for (const cluster::KindRights& rights : kDelegated) role += Rule(rights);
+  return role;
+}
+
+}  // namespace berth::kube

@@ -1,0 +1,17 @@
+// The role that a scheduler needs, as a manifest.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cluster/objects/kind_table.h"
+
+namespace berth::kube {
+
+// YAML of a ClusterRole with everything that a scheduler with this behaviour does, one rule per
+// kind (cluster/objects/kind_table.h), and delegated authentication. `custom`: resources that its
+// plugins read.
+std::string ClusterRole(const config::Behaviour& behaviour,
+                        std::span<const cluster::CustomKind> custom);
+
+}  // namespace berth::kube

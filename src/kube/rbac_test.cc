@@ -1,0 +1,29 @@
+#include "kube/rbac.h"
+
+#include <gmock/gmock.h>
+
+namespace berth::kube {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ClusterRole, HasWhatTheSchedulerDoes) {
+  const std::string role = ClusterRole(config::Behaviour(), {});
+  EXPECT_THAT(role, HasSubstr("- apiGroups: [\"\"]\n  resources: [pods/binding]\n"
+                              "  verbs: [create]\n"));
+  EXPECT_THAT(role, HasSubstr("- apiGroups: [\"resource.k8s.io\"]\n  resources: [deviceclasses]\n"
+                              "  verbs: [get, list, watch]\n"));
+  EXPECT_THAT(role, HasSubstr("resources: [subjectaccessreviews]"));
+  EXPECT_THAT(role, Not(HasSubstr("devicetaintrules")));
+}
+
+TEST(ClusterRole, CountsCustomResourcesOfPlugins) {
+  const cluster::CustomKind floors{"example.com", "v1", "Floor", "floors", false};
+  EXPECT_THAT(ClusterRole(config::Behaviour(), std::span(&floors, 1)),
+              HasSubstr("- apiGroups: [\"example.com\"]\n  resources: [floors]\n"
+                        "  verbs: [get, list, watch]\n"));
+}
+
+}  // namespace
+}  // namespace berth::kube

@@ -95,6 +95,8 @@ server::ComponentInfo Component(const SchedulerOptions& options) {
   info.berth_version = kBerthVersion;
   info.berth_commit = BuildCommit();
   info.binary_version = BinaryVersion(options.version);
+  info.emulation_version = fmt::format("1.{}", options.gates.Emulated());
+  info.min_compat_version = fmt::format("1.{}", options.gates.MinCompatibility());
   info.release = options.behaviour.release;
   info.compiler = "gcc";
   info.compiler_version = __VERSION__;
@@ -111,7 +113,7 @@ server::ZPages PagesOf(const SchedulerOptions& options) {
   pages.flagz = options.behaviour.flagz;
   pages.release = options.behaviour.release;
   pages.binary_version = BinaryVersion(options.version);
-  pages.emulation_version = options.behaviour.kubernetes_version;
+  pages.emulation_version = fmt::format("1.{}", options.gates.Emulated());
   pages.paths = {"/configz", "/healthz", "/livez", "/metrics", "/readyz"};
   if (pages.flagz) pages.paths.insert(pages.paths.begin() + 1, "/flagz");
   return pages;

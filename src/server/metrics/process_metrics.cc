@@ -177,12 +177,14 @@ ComponentMetrics::ComponentMetrics(Registry& registry)
            {"name", "stage"}})) {}
 
 void ComponentMetrics::Set(const ComponentInfo& info) {
-  build_.Describe(
-      {.help = "A metric with a constant '1' value labeled by major, minor, git "
-               "version, git commit, git tree state, build date, Go version, and "
-               "compiler from which Kubernetes was built, and platform on which it "
-               "is running.",
-       .stability = info.release >= config::Release::k1_36 ? Stability::kBeta : Stability::kAlpha});
+  // By release.
+  constexpr Stability kBuildInfo[] = {Stability::kAlpha, Stability::kAlpha, Stability::kBeta,
+                                      Stability::kBeta};
+  build_.Describe({.help = "A metric with a constant '1' value labeled by major, minor, git "
+                           "version, git commit, git tree state, build date, Go version, and "
+                           "compiler from which Kubernetes was built, and platform on which it "
+                           "is running.",
+                   .stability = kBuildInfo[static_cast<size_t>(info.release)]});
   std::string major, minor;
   if (info.git_version.starts_with("v")) {
     const size_t dot = info.git_version.find('.');

@@ -72,13 +72,14 @@ SchedulerMetrics::SchedulerMetrics(Registry& registry, const SchedulerMetricsOpt
 void SchedulerMetrics::Follow(const config::Behaviour& behaviour) {
   families_.Follow(behaviour);
   observes_zero_victims_ = behaviour.observes_zero_victims;
-  // Which queues are named at all depends on the release, so the series are made anew.
+  // Which queues are named at all depends on the release, so the series are rebuilt.
   GaugeFamily& pods = families_.Gauges(Metric::kPendingPods);
   pods.RemoveSeries();
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
     pending_[i] = pods.With({queue::NameOf(static_cast<queue::QueueName>(i))});
   }
-  if (behaviour.release >= config::Release::k1_37) {
+  // Releases that count entities have queues of pod groups.
+  if (families_.Find(Metric::kQueuedEntities)->Standing()) {
     pods.With({"incomplete"});
     pods.With({"pending"});
   }

@@ -222,7 +222,7 @@ TEST_F(FeaturesTest, RequestsThatNeedAGateThatIsOffAreRefused) {
 }
 
 TEST_F(FeaturesTest, Since136TheCapacityOfTheDeviceItselfCounts) {
-  cluster.Slice("s", "d", "p", R"("nodeName": "a")",
+  cluster.Slice("s", "gpu", "p", R"("nodeName": "a")",
                 R"([{"name": "small", "allowMultipleAllocations": true,
                      "capacity": {"memory": {"value": "4Gi"}}},
                     {"name": "large", "allowMultipleAllocations": true,

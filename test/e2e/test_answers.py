@@ -7,8 +7,9 @@ import pytest
 
 from harness import kubeconfig
 from harness.answers import AnsweringProxy, answer, status
-from harness.peers import since
+from harness.peers import MINOR, since
 from harness.processes import until
+from harness.scheduler import program
 
 NOT_BOUND = 'running Bind plugin "DefaultBinder": '
 
@@ -279,3 +280,49 @@ def test_lists_and_watches_that_are_refused(answered):
     for resource, at in (("services", 1), ("poddisruptionbudgets", 2)):
         one, two = asked(resource)[at - 1][1], asked(resource)[at][1]
         assert one.uri == two.uri and two.time - one.time > 0.9, "when the server said so"
+
+
+def version(minor):
+    body = {"major": "1", "minor": str(minor), "gitVersion": f"v1.{minor}.0"}
+    return answer(200, json.dumps(body))
+
+
+berth_only = pytest.mark.skipif(
+    program().name == "kube-scheduler", reason="kube-scheduler is of one minor only"
+)
+
+
+@berth_only
+def test_another_version_of_the_server_is_taken_up(answered):
+    """As after an upgrade; test_upgrade.py does a real one."""
+    other = "36" if since("1.37") else "37"
+    says = [version(other)]
+    world = answered(
+        lambda request: says[0] if request.path == "/version" and says else None, ["-v=2"]
+    )
+    node = world.node("a")
+    world.pod("one")
+    assert world.bound("one") == node
+    assert f'"Starting Kubernetes Scheduler" version="v1.{other}.' in world.scheduler.log()
+    world.pod("waits", node_selector={"no": "such"})
+    world.unschedulable("waits")
+    says.clear()
+    line = f'"Kubernetes version changed" from="1.{other}" to="{MINOR}"'
+    until(line, lambda: line in world.scheduler.log(), 60)
+    world.pod("two")
+    assert world.bound("two") == node
+    bindings = [r.path for r in world.proxy.requests("POST") if binds(r)]
+    assert len(bindings) == len(set(bindings)) == 2
+
+
+@berth_only
+@pytest.mark.parametrize("minor, how, nearest", [(99, "newer", "1.37"), (20, "older", "1.34")])
+def test_unknown_version(answered, minor, how, nearest):
+    """It counts as the nearest that berth can be."""
+    world = answered(lambda request: version(minor) if request.path == "/version" else None)
+    node = world.node("a")
+    world.pod("one")
+    assert world.bound("one") == node
+    log = world.scheduler.log()
+    assert f"is {how} than any Kubernetes that this berth knows" in log
+    assert f'version="v{nearest}.' in log

@@ -8,11 +8,10 @@ namespace berth::cli {
 
 void BehaviourFlags::Add(term::Flags& flags) {
   default_ = config::NewestKubernetes();
-  flags.AddText(
-      "kubernetes-version", "1.N",
-      fmt::format("whose kube-scheduler to be: 1.{} to 1.{} (1.{})", config::OldestKubernetes(),
-                  config::NewestKubernetes(), default_),
-      &version_);
+  flags.AddText("kubernetes-version", "1.N",
+                fmt::format("whose kube-scheduler to be: 1.{} to 1.{} (1.{})",
+                            config::OldestKubernetes(), config::NewestKubernetes(), default_),
+                &version_);
   AddGates(flags);
 }
 

@@ -1,5 +1,5 @@
-// The flags of kube-scheduler v1.34 to v1.37, parsed as pflag does: --name=value, --name value, -v4,
-// underscores for dashes. Errors are in pflag's words.
+// The flags of kube-scheduler v1.34 to v1.37, parsed as pflag does: --name=value, --name value,
+// -v4, underscores for dashes. Errors are in pflag's words.
 #pragma once
 
 #include <cstdint>

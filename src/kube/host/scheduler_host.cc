@@ -172,8 +172,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   // What is watched is decided when the host is made.
   Result<void> CheckInputsOf(const config::KubeSchedulerConfiguration& config,
                              const config::Behaviour& behaviour) const {
-    const auto inputs =
-        scheduler::InputsOf(config, behaviour, options_.engine.extra_plugins);
+    const auto inputs = scheduler::InputsOf(config, behaviour, options_.engine.extra_plugins);
     if (!inputs) return Fail(inputs.error());
     cluster::PluginInputs both = inputs_;
     both.Add(*inputs);
@@ -390,7 +389,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   EventRecorder events_;
   EffectRunner runner_;
   ExtenderCaller extenders_;
-  mutable std::mutex reflectors_mutex_;  // of the next: Followed() reads them on other threads
+  mutable std::mutex reflectors_mutex_;      // of the next: Followed() reads them on other threads
   std::deque<std::string> custom_versions_;  // of custom resources; reflectors refer to them
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   config::Behaviour watched_;          // what they were made from

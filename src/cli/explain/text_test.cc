@@ -27,6 +27,7 @@ TEST(ExplainText, TheRecordComesBeforeTheClusterOfToday) {
   view.pod_node = "general-06";
   view.recomputed = true;
   view.record.emplace();
+  view.record->time = api::MicroTime::FromUnixNano(1'767'225'600'000'000'000);
   view.record->outcome = "Scheduled";
   view.record->node = "general-06";
   view.record->score = 693;

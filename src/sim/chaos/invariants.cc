@@ -91,7 +91,10 @@ bool Invariants::IsOurBinding(const api::Pod& pod) const {
 void Invariants::Attempted(const cluster::Pod& pod, scheduler::Outcome outcome,
                            std::string_view node, std::string_view) {
   ++attempts_;
-  if (highest_active_ && pod.shape->priority < *highest_active_) {
+  // The end of an earlier attempt: preemption breaks off bindings within the preemptor's cycle.
+  const bool of_binding =
+      outcome == scheduler::Outcome::kError && decisions_.find(pod.uid) != decisions_.end();
+  if (highest_active_ && !of_binding && pod.shape->priority < *highest_active_) {
     Violated("order", fmt::format("{} of priority {} is tried while {} of priority {} is ready",
                                   pod.Key(), pod.shape->priority, highest_name_, *highest_active_));
   }

@@ -17,6 +17,12 @@ from harness.scheduler import REPOSITORY
 BERTH = REPOSITORY / "build/bin/berth"
 
 
+def minor():
+    """The flag that makes berth up the API server of the peers' minor, if their folder tells it."""
+    found = re.search(r"v(1\.\d+)\.\d+$", os.environ.get("BERTH_E2E_CACHE", ""))
+    return [f"--kubernetes-version={found[1]}"] if found else []
+
+
 class Up:
     """One running `berth up`. Its kubeconfig is for kubectl and the Python client."""
 
@@ -29,7 +35,7 @@ class Up:
         self.started = time.monotonic()
         self.child = subprocess.Popen(
             [BERTH, "up", f"--nodes={nodes}", f"--port={port}"]
-            + [f"--kubeconfig-out={self.kubeconfig}", *flags],
+            + [f"--kubeconfig-out={self.kubeconfig}", *minor(), *flags],
             stdout=self.log,
             stderr=self.log,
         )

@@ -62,6 +62,7 @@ Behaviour::Behaviour(const FeatureGates& gates)
   skips_terminating_victims = minor >= 35;
   preempts_in_memory = minor >= 36;
   in_memory_victim_activates = minor >= 37;
+  victim_events_name_preemptor = minor <= 35;
   spares_last_victim_on_error = minor >= 36;
   observes_zero_victims = minor != 36;
 

@@ -105,6 +105,7 @@ struct Behaviour {
   // goes back through the error backoff.
   bool preempts_in_memory = false;
   bool in_memory_victim_activates = false;   // 1.37: the preemptor, when it was the last victim
+  bool victim_events_name_preemptor = true;  // until 1.35, in the field `related`
   bool spares_last_victim_on_error = false;  // 1.36: if the request of another victim failed
   // The histogram preemption_victims counts candidates without a victim to delete: all but 1.36.
   bool observes_zero_victims = true;

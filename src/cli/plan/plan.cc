@@ -29,8 +29,8 @@ namespace berth::cli {
 namespace {
 
 constexpr int kWorks = 0;
-constexpr int kBadInput = 1;
-constexpr int kDoesNotWork = 2;
+constexpr int kDoesNotWork = 1;
+constexpr int kBadInput = 2;
 constexpr int64_t kMostNodes = 100'000;
 
 constexpr std::string_view kIntro =
@@ -57,7 +57,7 @@ constexpr std::string_view kExamples =
     "  berth plan outage -f cluster.yaml --zone eu-1a\n"
     "  berth plan consolidate -f cluster.yaml -o script > consolidate.sh\n"
     "\n"
-    "exit code: 0 every pod has a place, 2 some have none or may not move, 1 bad input\n";
+    "exit code: 0 every pod has a place, 1 some have none or may not move, 2 bad flags or input\n";
 
 struct Options {
   std::vector<std::string> files;

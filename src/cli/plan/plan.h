@@ -6,7 +6,7 @@
 
 namespace berth::cli {
 
-// Exit code: 0 every pod has a place, 2 some have none or may not move, 1 bad input.
+// Exit code: 0 every pod has a place, 1 some have none or may not move, 2 bad flags or input.
 int Plan(const std::vector<std::string>& args);
 
 }  // namespace berth::cli

@@ -227,7 +227,9 @@ void Preemptions::VictimDone(uint64_t id, size_t victim, const std::string& note
     if (c_.observer != nullptr) {
       c_.observer->VictimPreempted(preemption.preemptor, leaving, preemption.node);
     }
-    c_.outbox.Record(leaving, preemption.preemptor, "Normal", "Preempted", "Preempting", note,
+    std::optional<PodRef> related;
+    if (c_.options.behaviour.victim_events_name_preemptor) related = preemption.preemptor;
+    c_.outbox.Record(leaving, std::move(related), "Normal", "Preempted", "Preempting", note,
                      preemption.scheduler_name);
   }
   if (--preemption.outstanding == 0) ProceedPreemption(id);

@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 import yaml
 
-from harness.cluster import peers_folder
+from harness.peers import peers_folder
 from harness.processes import until
 from harness.scheduler import REPOSITORY, program
 from harness.world import World

@@ -94,7 +94,6 @@ struct FlagValues {
   std::vector<std::string> emulated_version;
   std::vector<std::string> min_compatibility_version;
   std::map<std::string, std::vector<std::string>> feature_gates;  // by component: "", "kube"
-  std::vector<std::string> min_compatibility_version;             // from 1.35 on
   // Metrics
   std::map<std::string, std::string> allow_metric_labels;  // "metric,label" to "a,b"
   std::string allow_metric_labels_manifest;

@@ -277,7 +277,7 @@ class RunningProcess final : public Process {
     if (!engine) return Fail(engine.error());
     host_->Replace(std::move(*engine), kUpgradePatience);
     if (reloader_) reloader_->Took(next->config, std::move(resolve));
-    serving_->SetBehaviour(next->behaviour);
+    serving_->SetBehaviour(*next);
     serving_->SetConfig(resolved->effective);
     log::Info(0, "Kubernetes version changed",
               {{"from", options_.behaviour.kubernetes_version},

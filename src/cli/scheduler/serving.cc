@@ -133,7 +133,11 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server::ServerOptions& server = serving->server_options_;
   server.serving = ListenerOptions(options.serving);
   server.endpoints.profiling = options.config.enable_profiling;
-  server.endpoints.zpages = [pages = PagesOf(options)] { return pages; };
+  serving->pages_ = PagesOf(options);
+  server.endpoints.zpages = [self = serving.get()] {
+    const std::lock_guard lock(self->configz_mutex_);
+    return self->pages_;
+  };
   server.endpoints.flags = options.flags;
   server.endpoints.metrics = &serving->registry_;
   serving->explains_in_events_ = options.explain_events;
@@ -193,17 +197,21 @@ void Serving::SetLeading(bool leading) {
 }
 
 void Serving::SetConfig(const config::KubeSchedulerConfiguration& effective) {
-  std::string text = server::ConfigzText(effective, behaviour_);
   const std::lock_guard lock(configz_mutex_);
-  configz_ = std::move(text);
+  configz_ = server::ConfigzText(effective, behaviour_);
   config_ = effective;
 }
 
-void Serving::SetBehaviour(const config::Behaviour& behaviour) {
+void Serving::SetBehaviour(const SchedulerOptions& options) {
   {
     const std::lock_guard lock(configz_mutex_);
-    behaviour_ = behaviour;
+    behaviour_ = options.behaviour;
+    pages_ = PagesOf(options);
   }
+  component_->Set(Component(options));
+  host_->Do([this, behaviour = options.behaviour](berth::scheduler::Engine&) {
+    metrics_->Follow(behaviour);
+  });
   explain_.Attach(Explaining());
   if (!explain_events_) return;
   explain_events_->Stop();

@@ -35,9 +35,9 @@ class Serving {
   void SetLeading(bool leading);
   // For /configz. From any thread.
   void SetConfig(const config::KubeSchedulerConfiguration& effective);
-  // Explanations are those of another Kubernetes minor from now on. Metrics and endpoints stay
-  // those that the process began with. On the loop's thread.
-  void SetBehaviour(const config::Behaviour& behaviour);
+  // Metrics, pages and explanations are those of another Kubernetes minor from now on. On the
+  // loop's thread, after Start.
+  void SetBehaviour(const SchedulerOptions& options);
   // /readyz says so from now on.
   void ShuttingDown() { shutting_down_ = true; }
 
@@ -78,6 +78,7 @@ class Serving {
   server::ExplainApi explain_;
   bool explains_in_events_ = false;
   config::Behaviour behaviour_;  // under configz_mutex_, as config_
+  server::ZPages pages_;         // likewise
   std::unique_ptr<server::ExplainEvents> explain_events_;
   std::atomic<bool> leading_ = false;
   std::atomic<bool> shutting_down_ = false;

@@ -377,7 +377,7 @@ void Intake::PodUpdated(PodId id, const api::Pod& pod, bool status_only) {
   const PodSnapshot old = c_.cluster.Snapshot(id);
   UpdateInCluster(id, pod, status_only);
   const PodSnapshot made = c_.cluster.Snapshot(id);
-  if (made->terminating && !old->terminating) c_.preemptions->VictimLeaves(made->key());
+  if (made->terminating && !old->terminating) c_.preemptions->VictimLeaves(*made);
   Handled({EventResource::kAssignedPod, queue::kUpdate});
   for (const queue::ClusterEvent& change : queue::PodChanges(*old, *made, c_.events)) {
     HandleMove(change, old, made);
@@ -437,14 +437,14 @@ void Intake::DeletePod(PodId id) {
   const PodSnapshot old = c_.cluster.Snapshot(id);
   if (record.assigned) {
     ForgetPod(id);
-    c_.preemptions->VictimLeaves(old->key());
+    c_.preemptions->VictimLeaves(*old);
     HandleMove({EventResource::kAssignedPod, queue::kDelete}, old, {});
     return;
   }
   c_.pods.by_name.erase(NameKey(old->namespace_(), old->name));
   Handled({c_.events.PendingPod(), queue::kDelete});
   record.deleted = true;
-  c_.preemptions->VictimLeaves(old->key());
+  c_.preemptions->VictimLeaves(*old);
   Binding* binding = c_.bindings->FindBinding(old->key());
   if (binding != nullptr && c_.options.behaviour.forgets_terminating_assumed_pods) {
     AssumedPodLeaves(id);

@@ -137,10 +137,12 @@ void Preemptions::HoldBack(const Preemption& preemption, bool preempting) {
   if (preemptor != cluster::kNoPod) c_.cluster.MutablePod(preemptor).preempting = preempting;
 }
 
-void Preemptions::VictimLeaves(const PodKey& pod) {
-  for (const auto& [id, preemption] : preemptions_) {
+void Preemptions::VictimLeaves(const cluster::Pod& pod) {
+  for (auto& [id, preemption] : preemptions_) {
     if (preemption.stage != Preemption::Stage::kLast || preemption.afterwards) continue;
-    if (preemption.victims.back().key == pod) HoldBack(preemption, false);
+    if (preemption.victims.back().key != pod.key()) continue;
+    if (EndsSilently(pod)) preemption.no_event_to_come = true;
+    HoldBack(preemption, false);
   }
 }
 
@@ -199,12 +201,24 @@ void Preemptions::PreemptionResult(const Awaited& awaited, const EffectResult& r
       }
       break;
     default:
-      if (ok) return VictimDone(it->first, awaited.victim, NoteOf(preemption));
+      if (ok) {
+        const PodId victim = c_.cluster.FindPod(preemption.victims[awaited.victim].key);
+        if (victim != cluster::kNoPod && EndsSilently(c_.cluster.GetPod(victim))) {
+          preemption.no_event_to_come = true;
+        }
+        return VictimDone(it->first, awaited.victim, NoteOf(preemption));
+      }
       if (!gone) preemption.failed = preemption.victim_failed = true;
       break;
   }
   if (gone) preemption.no_event_to_come = true;  // no deletion may be left to be seen
   VictimDone(it->first, awaited.victim, "");
+}
+
+// The victim's binding has failed meanwhile: its leaving the node was an event for the preemptor
+// while that was held back, and the end of a pending pod is none.
+bool Preemptions::EndsSilently(const cluster::Pod& victim) const {
+  return c_.options.behaviour.skips_terminating_victims && victim.node == cluster::kNoNode;
 }
 
 std::string Preemptions::NoteOf(const Preemption& preemption) const {

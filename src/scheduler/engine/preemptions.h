@@ -57,7 +57,7 @@ class Preemptions {
   // The victim was taken off its node in memory.
   void PreemptedInMemory(uint64_t id, size_t victim);
   // The pod is deleted, or terminates: who waits for it as the last victim may be queued again.
-  void VictimLeaves(const PodKey& pod);
+  void VictimLeaves(const cluster::Pod& pod);
   // No other pod is tried before a preemption is over.
   bool waited_for() const { return preemption_waited_for_; }
 
@@ -69,6 +69,7 @@ class Preemptions {
   void DeleteVictim(uint64_t id, size_t victim);
   // `note`: of the victim's event; empty: none.
   void VictimDone(uint64_t id, size_t victim, const std::string& note);
+  bool EndsSilently(const cluster::Pod& victim) const;
   std::string NoteOf(const Preemption& preemption) const;
   void EvictLast(uint64_t id);
   // Whether the preemptor is kept out of the queue.

@@ -198,6 +198,24 @@ TEST_F(PreemptionVersionsTest, ALastVictimThatIsSeenToGoLetsThePreemptorIn) {
   EXPECT_THAT(Run(), Contains("bind vip to a"));
 }
 
+TEST_F(PreemptionVersionsTest, AVictimWhoseBindingFailsMeanwhileLetsThePreemptorIn) {
+  for (const bool seen_first : {false, true}) {  // by the watch, before the answer
+    MakeWith([](config::Behaviour& b) { b.skips_terminating_victims = true; });
+    PutPod(MakePod("v").Requests("cpu", "2"));
+    EXPECT_THAT(Run(), ElementsAre("bind v to a"));
+    PutPod(Vip());
+    Run();
+    Answer("bind v", Code::kError);
+    Run();
+    EXPECT_EQ(engine_->WhereIs("vip"), "gated") << "the request for v has not ended";
+    Answer("patch v DisruptionTarget");
+    Run();
+    if (seen_first) engine_->Delete(api::Pod(MakePod("v").Requests("cpu", "2")));
+    Answer("delete v");
+    EXPECT_THAT(Run(), Contains("bind vip to a"));
+  }
+}
+
 TEST_F(PreemptionVersionsTest, WhetherTheLastVictimIsSparedWhenAnotherCannotGo) {
   for (const bool spares : {false, true}) {
     MakeWith([&](config::Behaviour& b) { b.spares_last_victim_on_error = spares; });

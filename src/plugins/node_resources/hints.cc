@@ -63,7 +63,8 @@ bool IsLeftToDevices(const config::DraFeatures& features, const cluster::Cluster
   }
   if (features.resources_by_class) {
     return node.amounts.Get(id) <= 0 &&
-           FindClassOfResource(cluster.Objects(), cluster.Resources().Name(id)) != nullptr;
+           FindClassOfResource(features, cluster.Objects(), cluster.Resources().Name(id)) !=
+               nullptr;
   }
   const auto& scalars = node.amounts.scalars;
   return std::none_of(scalars.begin(), scalars.end(),

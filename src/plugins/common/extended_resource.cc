@@ -21,7 +21,7 @@ bool Precedes(const config::DraFeatures& features, const api::DeviceClass& a,
               const api::DeviceClass& b) {
   const api::Time& made_a = a.metadata.creation_timestamp;
   const api::Time& made_b = b.metadata.creation_timestamp;
-  if (features.checks_whole_pools && made_a != made_b) return made_b < made_a;
+  if (features.resources_by_class && made_a != made_b) return made_b < made_a;
   return a.metadata.name < b.metadata.name;
 }
 
@@ -40,7 +40,7 @@ const api::DeviceClass* FindDeclaring(const config::DraFeatures& features,
 
 bool IsDeviceResource(const config::DraFeatures& features, std::string_view resource) {
   return api::IsExtendedResource(resource) ||
-         (features.checks_whole_pools && resource.starts_with(kClassPrefix));
+         (features.resources_by_class && resource.starts_with(kClassPrefix));
 }
 
 const api::DeviceClass* FindClassOfResource(const config::DraFeatures& features,
@@ -49,7 +49,7 @@ const api::DeviceClass* FindClassOfResource(const config::DraFeatures& features,
   if (!resource.starts_with(kClassPrefix)) return FindDeclaring(features, objects, resource);
   const auto* named = objects.device_classes.Find(resource.substr(kClassPrefix.size()));
   if (named == nullptr || !named->spec.extended_resource_name) return named;
-  return features.checks_whole_pools ? named : nullptr;
+  return features.resources_by_class ? named : nullptr;
 }
 
 bool NodeHas(const cluster::Cluster& cluster, cluster::NodeIndex node, cluster::ResourceId id) {
@@ -60,7 +60,7 @@ bool NodeHas(const cluster::Cluster& cluster, cluster::NodeIndex node, cluster::
 
 bool NodeProvides(const config::DraFeatures& features, const cluster::Cluster& cluster,
                   cluster::NodeIndex node, cluster::ResourceId id) {
-  if (!features.checks_whole_pools) return NodeHas(cluster, node, id);
+  if (!features.resources_by_class) return NodeHas(cluster, node, id);
   const cluster::ResourceColumn* column = cluster.Resource(id);
   return column != nullptr && column->allocatable[node] > 0;
 }

@@ -1,6 +1,6 @@
 // Extended resources that are backed by devices (the feature gate DRAExtendedResource). A device
 // class declares the name. What is said of 1.35 and later holds where
-// DraFeatures::checks_whole_pools is set: both came with that minor.
+// DraFeatures::resources_by_class is set.
 #pragma once
 
 #include <string_view>

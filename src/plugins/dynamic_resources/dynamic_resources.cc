@@ -192,7 +192,7 @@ void DynamicResources::Synchronize(const CycleContext& context, State* state) co
   FollowDevices(context.cluster);
   AddVariant(context, 0, state);
   // In 1.34 the claim is the same everywhere.
-  if (!state->new_extended_claim || !features_.checks_whole_pools) return;
+  if (!state->new_extended_claim || !features_.resources_by_class) return;
   // With one resource and no other claim a node provides all or nothing.
   if (state->claims.size() == 1 && state->extended.of_devices.size() == 1) return;
   context.cluster.Nodes().ForEach([&](NodeIndex n) {

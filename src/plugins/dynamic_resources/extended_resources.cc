@@ -99,14 +99,14 @@ std::optional<api::DeviceRequest> BriefRequest(
 Requests RequestsFor(const config::DraFeatures& features, const api::PodSpec& spec,
                      const std::string& resource, const std::string& device_class) {
   Requests requests;
-  const auto lasting = LastingRequests(spec, resource, device_class, !features.checks_whole_pools,
+  const auto lasting = LastingRequests(spec, resource, device_class, !features.resources_by_class,
                                        &requests.mappings);
   std::optional<api::DeviceRequest> largest;
   std::vector<std::string> brief;  // the names of requests that the largest one stands for
   std::vector<Mapping> mappings;
   const std::vector<const api::Container*> containers = ContainersOf(spec);
   for (size_t i = 0; i < containers.size(); ++i) {
-    if (!features.checks_whole_pools || !EndsBeforeOthers(spec, i)) continue;
+    if (!features.resources_by_class || !EndsBeforeOthers(spec, i)) continue;
     auto request = BriefRequest(i, *containers[i], resource, device_class, lasting, &mappings);
     if (!request) continue;
     brief.push_back(request->name);
@@ -171,7 +171,7 @@ std::shared_ptr<const api::ResourceClaim> MakeExtendedClaim(
   owner.name = pod.name;
   owner.uid = pod.uid;
   owner.controller = true;
-  if (!features.checks_whole_pools) owner.block_owner_deletion = true;
+  if (!features.resources_by_class) owner.block_owner_deletion = true;
   std::vector<std::string> names;
   for (const cluster::ResourceId id : resources) names.push_back(cluster.Resources().Name(id));
   std::sort(names.begin(), names.end());
@@ -182,7 +182,7 @@ std::shared_ptr<const api::ResourceClaim> MakeExtendedClaim(
         RequestsFor(features, pod.shape->source.spec, name, device_class->metadata.name).list;
     std::ranges::move(made, std::back_inserter(requests));
   }
-  if (features.checks_whole_pools) std::ranges::sort(requests, {}, &api::DeviceRequest::name);
+  if (features.resources_by_class) std::ranges::sort(requests, {}, &api::DeviceRequest::name);
   return claim;
 }
 
@@ -201,7 +201,7 @@ std::vector<Mapping> RequestMappings(const config::DraFeatures& features,
     });
     if (of_claim) std::ranges::move(requests.mappings, std::back_inserter(mappings));
   }
-  if (features.checks_whole_pools) return mappings;
+  if (features.resources_by_class) return mappings;
   const auto place = [&](const Mapping& mapping) {
     const auto containers = ContainersOf(spec);
     return std::ranges::find(containers, mapping.container_name, &api::Container::name) -

@@ -144,7 +144,7 @@ void DeviceTotals::CountDevices(const Cluster& cluster, const Selection& selecti
 void DeviceTotals::Apply(const Cluster& cluster, std::vector<ScoredResource>* scored,
                          std::vector<Columns>* columns) {
   columns->clear();
-  if (!features_.extended_resource || !features_.checks_whole_pools) return;
+  if (!features_.extended_resource || !features_.resources_by_class) return;
   columns->reserve(scored->size());  // the resources refer to them
   for (ScoredResource& resource : *scored) {
     if (resource.id < cluster::kFirstScalar) continue;

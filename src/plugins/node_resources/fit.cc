@@ -155,7 +155,7 @@ framework::Status Fit::PreFilter(const framework::CycleContext& c, framework::Pl
   if (fit.cpu > 0) add(cluster::kCpu, fit.cpu);
   if (fit.memory > 0) add(cluster::kMemory, fit.memory);
   if (fit.ephemeral_storage > 0) add(cluster::kEphemeralStorage, fit.ephemeral_storage);
-  const bool left_to_devices = features_.extended_resource && !features_.checks_whole_pools &&
+  const bool left_to_devices = features_.extended_resource && !features_.resources_by_class &&
                                !HasExtendedResource(c.cluster, fit);
   for (const auto& [id, amount] : fit.scalars) {
     const std::string& name = c.cluster.Resources().Name(id);

@@ -141,8 +141,9 @@ class Host final : public SchedulerHost, private ObjectSink {
     ApiClient& watches = traced_client_ ? *traced_client_ : client_;
     // Known pods are compared without their annotations.
     KnownPods* known = inputs_.pod_annotations.empty() ? &known_pods_ : nullptr;
+    ObjectSink& sink = *this;
     const auto watch = [&](const Kind& kind) {
-      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, watches, *this, &raw_,
+      reflectors_.push_back(std::make_unique<Reflector>(kind, loop_, watches, sink, &raw_,
                                                         behaviour.watch_list, known));
     };
     for (const Kind& kind : WatchedKinds(behaviour)) watch(kind);

@@ -84,17 +84,17 @@ Result<void> Inventory::Add(api::Object object) {
         }
       },
       object);
-  if (const auto* pod = std::get_if<api::Pod>(&object);
-      pod != nullptr && !pod->metadata.uid.empty()) {
-    PodFacts facts = FactsOf(*pod);
-    facts_.insert_or_assign(pod->metadata.uid, std::move(facts));
+  if (const auto* pod = std::get_if<api::Pod>(&object)) {
+    const std::string& ns = pod->metadata.namespace_;
+    facts_.insert_or_assign((ns.empty() ? "default" : ns) + "/" + pod->metadata.name,
+                            FactsOf(*pod));
   }
   return world_.Add(std::move(object));
 }
 
 // Controllers come in any order, so pods are matched with theirs after the last object.
 Result<void> Inventory::Finish() {
-  for (auto& [uid, facts] : facts_) {
+  for (auto& [pod, facts] : facts_) {
     if (facts.workload.empty()) continue;
     const size_t space = facts.workload.find(' ');
     const std::string kind = facts.workload.substr(0, space);
@@ -115,7 +115,7 @@ Result<void> Inventory::Finish() {
 
 const PodFacts& Inventory::Facts(const cluster::Pod& pod) const {
   static const PodFacts kNone;
-  const auto it = facts_.find(pod.uid);
+  const auto it = facts_.find(pod.Key());
   return it == facts_.end() ? kNone : it->second;
 }
 

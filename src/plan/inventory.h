@@ -63,7 +63,7 @@ class Inventory {
 
  private:
   sim::World world_;
-  ByString<PodFacts> facts_;              // by uid
+  ByString<PodFacts> facts_;              // by \"namespace/name\"
   ByString<api::Node> nodes_;             // by name
   ByString<std::string> replica_set_of_;  // "namespace/replicaset" to its Deployment's name
   ByString<bool> owners_;                 // "Kind/namespace/name" of controllers in the input

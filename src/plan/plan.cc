@@ -61,6 +61,7 @@ const TypeInfo& Plan::Type() {
                                    .Field(13, "budgets", &Plan::budgets)
                                    .Field(14, "assumptions", &Plan::assumptions)
                                    .Field(15, "warnings", &Plan::warnings)
+                                   .Field(16, "alternatives", &Plan::alternatives)
                                    .Build();
   return type;
 }

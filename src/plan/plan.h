@@ -63,6 +63,7 @@ struct Plan {
   std::vector<BudgetStep> budgets;       // that refused an eviction
   std::vector<std::string> assumptions;  // what the input does not say and the plan supposes
   std::vector<std::string> warnings;
+  std::vector<std::string> alternatives;  // fit: what nodes of each type would take
 
   // Every pod that is evicted lands, and none is in the way.
   bool Works() const { return homeless == 0 && blocked == 0 && lost == 0; }

@@ -6,6 +6,7 @@ import signal
 import pytest
 from test_process import get
 
+from harness.peers import since
 from harness.processes import until
 from harness.scheduler import configuration, program
 
@@ -159,7 +160,9 @@ def test_a_swapped_configmap_is_taken_up_counted_and_served(world, tmp_path):
     assert world.bound("first") == node
     assert "a change of leaderElection takes effect at the next start" in s.log()
     served = json.loads(ask("/configz"))["componentconfig"]
-    assert [p["SchedulerName"] for p in served["Profiles"]] == ["swapped-profile"]
+    # In the names of Go until 1.35, then in those of v1.
+    profiles, name = ("profiles", "schedulerName") if since("1.36") else ("Profiles", "SchedulerName")
+    assert [p[name] for p in served[profiles]] == ["swapped-profile"]
     assert (reloads("success"), reloads("error")) == (1, 0)
 
     body["profiles"] = [{"schedulerName": "swapped-profile", "percentageOfNodesToScore": 101}]

@@ -124,7 +124,9 @@ def test_changes_missed_while_away(proxied):
 
     def listed():
         found = {
-            r.path for r in cluster.audit.since(position) if r.user == USER and r.verb == "list"
+            r.path
+            for r in cluster.audit.since(position)
+            if r.user == USER and r.verb in ("list", "watch")
         }
         return {"/api/v1/nodes", "/api/v1/pods"} <= found
 

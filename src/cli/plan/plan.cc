@@ -246,19 +246,19 @@ std::vector<std::string> NodeTypes(const plan::Inventory& inventory) {
 Result<plan::Plan> BestFit(const Options& o, const config::Behaviour& behaviour,
                            const std::vector<std::string>& types) {
   std::optional<plan::Plan> best;
-  std::vector<std::string> others;
+  std::vector<std::string> alternatives;
   for (const std::string& type : types) {
     auto setting = Read(o, behaviour);
     if (!setting) return Fail(setting.error());
     plan::Inventory& inventory = (*setting)->inventory;
     plan::Plan plan = plan::PlanFit(inventory, *(*setting)->mover, *inventory.FindNode(type),
                                     static_cast<size_t>(kMostNodes));
-    others.push_back(fmt::format("like {}: {} nodes, {} pods without a place", Visible(type),
-                                 plan.nodes.size(), plan.homeless));
+    alternatives.push_back(fmt::format("nodes like {}: {} more, {} pods without a place",
+                                       Visible(type), plan.nodes.size(), plan.homeless));
     const auto rank = [](const plan::Plan& p) { return std::pair(p.homeless, p.nodes.size()); };
     if (!best || rank(plan) < rank(*best)) best = std::move(plan);
   }
-  for (std::string& line : others) best->warnings.push_back(std::move(line));
+  best->alternatives = std::move(alternatives);
   return std::move(*best);
 }
 

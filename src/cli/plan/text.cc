@@ -120,6 +120,7 @@ std::string Notes(const Plan& plan) {
                         Visible(budget.namespace_), Visible(budget.name),
                         Counted(budget.refused, "eviction"), budget.healthy, budget.desired);
   }
+  for (const std::string& note : plan.alternatives) text += note + "\n";
   for (const std::string& note : plan.assumptions) text += "assumed: " + note + "\n";
   for (const std::string& note : plan.warnings) text += "warning: " + note + "\n";
   return text.empty() ? text : "\n" + text;

@@ -1,6 +1,7 @@
 #include "plugins/dynamic_resources/binding_conditions.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ const api::Condition* FindTrue(const std::vector<api::Condition>& conditions,
   return it == conditions.end() || it->status != "True" ? nullptr : &*it;
 }
 
+// By release: whether errors begin with their kind.
+constexpr std::array kNamesErrors{false, false, true, true};
+bool NamesErrors(const BindingRules& rules) {
+  return kNamesErrors.at(static_cast<size_t>(rules.release));
+}
+
 }  // namespace
 
 bool HasBindingConditions(const api::ResourceClaim& claim) {
@@ -38,7 +45,7 @@ bool HasBindingConditions(const api::ResourceClaim& claim) {
                      [](const auto& result) { return !result.binding_conditions.empty(); });
 }
 
-Result<bool> IsReadyForBinding(const api::ResourceClaim& claim) {
+Result<bool> IsReadyForBinding(const api::ResourceClaim& claim, const BindingRules& rules) {
   if (!claim.status.allocation) return false;
   for (const auto& result : claim.status.allocation->devices.results) {
     if (result.binding_conditions.empty()) continue;
@@ -47,8 +54,10 @@ Result<bool> IsReadyForBinding(const api::ResourceClaim& claim) {
     for (const std::string& type : result.binding_failure_conditions) {
       const api::Condition* failed = FindTrue(status->conditions, type);
       if (failed == nullptr) continue;
-      return Fail("claim " + claim.metadata.name + " binding failed: reason=" + failed->reason +
-                  ", message=" + api::GoQuote(failed->message));
+      const std::string& name = claim.metadata.name;
+      return Fail((NamesErrors(rules) ? "device binding failed: claim=" + name + ", reason="
+                                      : "claim " + name + " binding failed: reason=") +
+                  failed->reason + ", message=" + api::GoQuote(failed->message));
     }
     for (const std::string& type : result.binding_conditions) {
       if (FindTrue(status->conditions, type) == nullptr) return false;
@@ -57,10 +66,22 @@ Result<bool> IsReadyForBinding(const api::ResourceClaim& claim) {
   return true;
 }
 
-bool IsBindingOverdue(const api::ResourceClaim& claim, const api::Time& now) {
+bool IsBindingOverdue(const api::ResourceClaim& claim, const BindingRules& rules,
+                      const api::Time& now) {
   if (!HasBindingConditions(claim) || !claim.status.allocation->allocation_timestamp) return false;
   const api::Time& allocated = *claim.status.allocation->allocation_timestamp;
-  return allocated.UnixNano() + kBindingTimeoutNs < now.UnixNano();
+  return allocated.UnixNano() + rules.timeout_ns < now.UnixNano();
+}
+
+std::string OverdueMessage(const api::ResourceClaim& claim, const BindingRules& rules) {
+  const std::string& name = claim.metadata.name;
+  return NamesErrors(rules) ? "device binding timeout: claim=" + name
+                            : "claim " + name + " binding timeout";
+}
+
+std::string OverdueMessage(const BindingRules& rules) {
+  return NamesErrors(rules) ? "device binding timeout: context deadline exceeded"
+                            : "device binding timeout";
 }
 
 }  // namespace berth::plugins::dynamic_resources

@@ -56,11 +56,12 @@ const std::string* OnlyNodeName(const api::NodeSelector& selector) {
 }  // namespace
 
 DynamicResources::DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
-                                   const config::Behaviour& behaviour)
+                                   const config::Behaviour& behaviour, const BindingRules& binding)
     : cluster_(cluster),
       max_steps_(max_steps),
       behaviour_(behaviour),
       features_(behaviour.dra),
+      binding_(binding),
       inventory_(features_),
       pools_(features_) {}
 DynamicResources::~DynamicResources() = default;
@@ -121,8 +122,8 @@ Status DynamicResources::AddClaim(const CycleContext& context, const api::Resour
     return CheckClaim(context.cluster.Objects(), claim);
   }
   if (features_.binding_conditions) {
-    const Result<bool> ready = IsReadyForBinding(claim);
-    info.nowhere = !ready || (!*ready && IsBindingOverdue(claim, now_));
+    const Result<bool> ready = IsReadyForBinding(claim, binding_);
+    info.nowhere = !ready || (!*ready && IsBindingOverdue(claim, binding_, now_));
     state->restricted |= info.nowhere;
   }
   if (!claim.status.allocation->node_selector) return {};
@@ -455,13 +456,16 @@ void DynamicResources::Reasons(const CycleContext&, const PluginState* plugin_st
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
                                                 const framework::PluginHandle& handle) {
   int64_t max_steps = 0;
+  BindingRules binding;
+  binding.release = handle.behaviour.release;
   if (const auto* own = std::get_if<config::DynamicResourcesArgs>(&args)) {
     if (own->filter_timeout) {
       max_steps = std::max<int64_t>(own->filter_timeout->ns, 0) / (1'000'000'000 / kStepsPerSecond);
       if (own->filter_timeout->ns > 0) max_steps = std::max<int64_t>(max_steps, 1);
     }
+    if (own->binding_timeout) binding.timeout_ns = own->binding_timeout->ns;
   }
-  return std::make_unique<DynamicResources>(handle.cluster, max_steps, handle.behaviour);
+  return std::make_unique<DynamicResources>(handle.cluster, max_steps, handle.behaviour, binding);
 }
 
 }  // namespace berth::plugins::dynamic_resources

@@ -24,6 +24,7 @@
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
 #include "plugins/common/node_matcher.h"
+#include "plugins/dynamic_resources/binding_conditions.h"
 #include "plugins/dynamic_resources/inventory.h"
 #include "plugins/dynamic_resources/node_pools.h"
 #include "plugins/dynamic_resources/plan.h"
@@ -49,7 +50,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
  public:
   // `max_steps`: limit of devices tried per node; 0: none.
   DynamicResources(cluster::Cluster& cluster, int64_t max_steps,
-                   const config::Behaviour& behaviour = {});
+                   const config::Behaviour& behaviour = {}, const BindingRules& binding = {});
   ~DynamicResources() override;
 
   std::string_view Name() const override { return kName; }
@@ -141,6 +142,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   const int64_t max_steps_;
   const config::Behaviour behaviour_;
   const config::DraFeatures features_;
+  const BindingRules binding_;
   api::Time now_;
   // What was derived from the object store, up to date since the last PreFilter of a pod with
   // claims.

@@ -69,7 +69,8 @@ class Task final : public framework::PodPreBindTask {
         claims_(std::move(claims)),
         pod_uid_(std::move(pod.uid)),
         pod_name_(std::move(pod.name)),
-        node_to_wait_for_(std::move(pod.node_to_wait_for)) {}
+        node_to_wait_for_(std::move(pod.node_to_wait_for)),
+        rules_(pod.rules) {}
   ~Task() override { ReleaseAll(); }
 
   PreBindStep Next(cluster::Cluster& cluster, const api::Time& now,
@@ -180,7 +181,7 @@ class Task final : public framework::PodPreBindTask {
         return HasBindingConditions(own.claim);
       });
       if (!any) return {};
-      deadline_ = now_.UnixNano() + kBindingTimeoutNs;
+      deadline_ = now_.UnixNano() + rules_.timeout_ns;
       next_look_ = now_.UnixNano();
       event_ = {"BindingConditionsPending",
                 "waiting for binding conditions for device on node " + node_to_wait_for_};
@@ -188,7 +189,7 @@ class Task final : public framework::PodPreBindTask {
     // kube-scheduler looks at the clock less often than we look at the claims.
     const bool look_at_clock = now_.UnixNano() >= next_look_;
     if (look_at_clock) next_look_ += kLookAtClockNs;
-    const Result<bool> ready = now_.UnixNano() >= *deadline_ ? Fail("device binding timeout")
+    const Result<bool> ready = now_.UnixNano() >= *deadline_ ? Fail(OverdueMessage(rules_))
                                                              : AreReady(cluster, look_at_clock);
     if (!ready) return Failed(ready.error().Message());
     if (*ready) step.kind = Kind::kDone;
@@ -202,11 +203,11 @@ class Task final : public framework::PodPreBindTask {
       if (stored == nullptr)
         return Fail("could not find ResourceClaim \"" + KeyOf(own.claim) + "\"");
       own.claim = *stored;
-      const Result<bool> ready = IsReadyForBinding(own.claim);
+      const Result<bool> ready = IsReadyForBinding(own.claim, rules_);
       if (!ready) return Fail(ready.error());
       if (*ready) continue;
-      if (look_at_clock && IsBindingOverdue(own.claim, now_)) {
-        return Fail("claim " + own.claim.metadata.name + " binding timeout");
+      if (look_at_clock && IsBindingOverdue(own.claim, rules_, now_)) {
+        return Fail(OverdueMessage(own.claim, rules_));
       }
       return false;
     }
@@ -321,6 +322,7 @@ class Task final : public framework::PodPreBindTask {
   const std::string pod_uid_;
   const std::string pod_name_;
   const std::string node_to_wait_for_;
+  const BindingRules rules_;
   api::Time now_;
   std::optional<int64_t> deadline_;  // of waiting for binding conditions
   int64_t next_look_ = 0;

@@ -29,6 +29,7 @@
 #include "api/resource/resource_claim.h"
 #include "cluster/cluster.h"
 #include "framework/points/pre_bind.h"
+#include "plugins/dynamic_resources/binding_conditions.h"
 
 namespace berth::plugins::dynamic_resources {
 
@@ -48,6 +49,7 @@ struct PodToBind {
   // Not empty: claims get the time of their allocation, and the pod is not bound to this node
   // before all binding conditions of its devices are true.
   std::string node_to_wait_for = {};
+  BindingRules rules = {};
 };
 
 std::unique_ptr<framework::PreBindTask> MakePreBindTask(cluster::Cluster& cluster,

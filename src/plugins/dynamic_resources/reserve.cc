@@ -193,7 +193,7 @@ std::unique_ptr<framework::PreBindTask> DynamicResources::PreparePreBind(
     claim.create = true;
     claim.mappings = RequestMappings(features_, own, context.shape.source.spec);
   }
-  PodToBind pod{context.pod.uid, context.pod.name, {}};
+  PodToBind pod{context.pod.uid, context.pod.name, {}, binding_};
   if (features_.binding_conditions) pod.node_to_wait_for = context.cluster.NodeName(node);
   return MakePreBindTask(cluster_, std::move(claims), std::move(pod));
 }

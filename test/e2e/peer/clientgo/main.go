@@ -90,7 +90,7 @@ func main() {
 func discover(client *kubernetes.Clientset) {
 	version, err := client.Discovery().ServerVersion()
 	check(err)
-	must(version.Major == "1" && version.Minor == "34", "version %v", version)
+	must(version.Major == "1" && version.Minor >= "34", "version %v", version)
 	_, lists, err := client.Discovery().ServerGroupsAndResources()
 	check(err)
 	found := map[string]bool{}

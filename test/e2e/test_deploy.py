@@ -32,7 +32,15 @@ def helm():
 
 def render(helm, *flags):
     return subprocess.run(
-        [helm, "template", "berth", CHART, "--namespace=kube-system", "--kube-version=1.37.0", *flags],
+        [
+            helm,
+            "template",
+            "berth",
+            CHART,
+            "--namespace=kube-system",
+            "--kube-version=1.37.0",
+            *flags,
+        ],
         check=True,
         capture_output=True,
         text=True,

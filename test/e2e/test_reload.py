@@ -161,7 +161,9 @@ def test_a_swapped_configmap_is_taken_up_counted_and_served(world, tmp_path):
     assert "a change of leaderElection takes effect at the next start" in s.log()
     served = json.loads(ask("/configz"))["componentconfig"]
     # In the names of Go until 1.35, then in those of v1.
-    profiles, name = ("profiles", "schedulerName") if since("1.36") else ("Profiles", "SchedulerName")
+    profiles, name = (
+        ("profiles", "schedulerName") if since("1.36") else ("Profiles", "SchedulerName")
+    )
     assert [p[name] for p in served[profiles]] == ["swapped-profile"]
     assert (reloads("success"), reloads("error")) == (1, 0)
 

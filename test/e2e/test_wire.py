@@ -1,9 +1,11 @@
 """What goes over the wire, seen by the API server's audit log: bodies, queries, names and user
 agents."""
 
+import contextlib
 import re
 
 import pytest
+from kubernetes.client.exceptions import ApiException
 
 from harness.peers import preempting, said, since
 from harness.processes import until
@@ -256,6 +258,8 @@ def test_long_event_notes_are_cut(world):
 @pytest.fixture(scope="module")
 def start_up(cluster):
     """Everything a scheduler with default leader election asks in its first seconds."""
+    with contextlib.suppress(ApiException):  # of other tests in this cluster
+        cluster.coordination.delete_namespaced_lease("kube-scheduler", "default")
     position = cluster.audit.position()
     scheduler = cluster.scheduler(
         "starting",

@@ -27,7 +27,7 @@ TEST(KubernetesChoiceTest, AFlagChooses) {
                         "\"1.12\" is not a Kubernetes version from 1.34 to 1.37, nor \"auto\""));
 }
 
-// Credentials that do not exist are told of later, in kube-scheduler's order.
+// Missing credentials are reported later, in kube-scheduler's order.
 TEST(KubernetesChoiceTest, WithoutAnApiServerItIsTheNewestUntilOneAnswers) {
   for (const char* flag : {"--kubeconfig=/missing", "--config=/missing"}) {
     const KubernetesChoice choice = Choose({flag});

@@ -108,7 +108,7 @@ Result<void> CheckServing(ServingOptions& serving);
 // All three.
 OrExit<SchedulerOptions> Complete(const Flags& flags, const KubernetesChoice& choice);
 
-// The same options in Kubernetes 1.`minor`: gates, version and configuration are made anew, the
+// The same options in Kubernetes 1.`minor`: gates, version and configuration are rebuilt, the
 // file is read again. Fails when the flags or the file do not suit that minor.
 Result<SchedulerOptions> InMinor(const Flags& flags, const SchedulerOptions& running, int minor);
 

@@ -30,7 +30,7 @@ Result<bool> IsReadyForBinding(const api::ResourceClaim& claim, const BindingRul
 bool IsBindingOverdue(const api::ResourceClaim& claim, const BindingRules& rules,
                       const api::Time& now);
 
-// What the user is told when it has: of this claim; of the pod as a whole.
+// The error message in that case: of this claim; of the pod as a whole.
 std::string OverdueMessage(const api::ResourceClaim& claim, const BindingRules& rules);
 std::string OverdueMessage(const BindingRules& rules);
 

@@ -1,4 +1,4 @@
-// What the observer is told of OpportunisticBatching.
+// Observer callbacks of OpportunisticBatching.
 #include "scheduler/testing/engine.h"
 
 namespace berth::scheduler {

@@ -45,7 +45,7 @@ bool IsGivenUp(const Binding& binding) {
 
 }  // namespace
 
-// --- What the observer is told
+// --- Observer callbacks
 
 // Plugins without work for this pod answer Skip.
 void Bindings::TellPreFlight(const Binding& binding) {

@@ -27,7 +27,7 @@ struct Style {
   bool yaml = false;  // the objects are written as YAML, too
   std::string_view flagz_title;
   std::string_view negotiated_text = kPlain;  // the content type of text that was asked for
-  // The media types that a client without an acceptable one is told.
+  // The media types listed in the refusal of a client that accepts none.
   std::string_view accepted = {};
 };
 

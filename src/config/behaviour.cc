@@ -95,12 +95,9 @@ Behaviour::Behaviour(const FeatureGates& gates)
   forgets_terminating_assumed_pods = minor >= 35;
   assumed_pods_expire = minor <= 35;
   parallel_pre_bind = minor >= 36;
-  permit_wait_names_plugins = minor >= 36;
   status_patches_retry_conflicts = minor >= 36;
   binding_retries = minor >= 37;
   opportunistic_batching = gates.Enabled(Gate::kOpportunisticBatching);
-  batch_hint_rescores = minor >= 37;
-  passive_volume_assume = minor >= 35;
 
   pod_events_split = minor >= 37;
   node_feature_events = minor >= 35;
@@ -116,7 +113,6 @@ Behaviour::Behaviour(const FeatureGates& gates)
   statusz = gates.Enabled(Gate::kComponentStatusz);
   flagz = gates.Enabled(Gate::kComponentFlagz);
   configz_v1 = minor >= 36;
-  structured_zpages = minor >= 35;
 }
 
 Result<int> ParseKubernetesVersion(std::string_view text) {

@@ -151,13 +151,9 @@ struct Behaviour {
   bool forgets_terminating_assumed_pods = false;
   bool assumed_pods_expire = true;              // until 1.35
   bool parallel_pre_bind = false;               // 1.36: VolumeBinding and DynamicResources together
-  bool permit_wait_names_plugins = false;       // 1.36: the message of a waiting pod has reasons
   bool status_patches_retry_conflicts = false;  // 1.36
   bool binding_retries = false;         // 1.37: after transient errors, four tries from 10 ms on
   bool opportunistic_batching = false;  // OpportunisticBatching
-  bool batch_hint_rescores = false;     // 1.37: the last node is scored again and may win again
-  // 1.35: VolumeBinding's assumed objects are valid while the informer's version is unchanged.
-  bool passive_volume_assume = false;
 
   // --- Events and hints
   // 1.37: AssignedPod, UnscheduledPod and TargetPod instead of Pod and UnschedulablePod.
@@ -175,11 +171,10 @@ struct Behaviour {
   // Status patches that wait for their turn are merged, and counted in metrics.
   bool async_api_calls = false;  // SchedulerAsyncAPICalls
   // Lists are the first events of watches.
-  bool watch_list = false;         // WatchListClient
-  bool statusz = false;            // ComponentStatusz
-  bool flagz = false;              // ComponentFlagz
-  bool configz_v1 = false;         // 1.36: /configz shows versioned types
-  bool structured_zpages = false;  // 1.35: /statusz and /flagz negotiate JSON
+  bool watch_list = false;  // WatchListClient
+  bool statusz = false;     // ComponentStatusz
+  bool flagz = false;       // ComponentFlagz
+  bool configz_v1 = false;  // 1.36: /configz shows versioned types
 
   bool operator==(const Behaviour&) const = default;
 };

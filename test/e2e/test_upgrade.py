@@ -29,8 +29,8 @@ pytestmark = [
 
 
 class Load(threading.Thread):
-    """Creates pods one after the other until it is told to end; a server that is away is asked
-    again."""
+    """Creates pods one after the other until it is stopped; requests to a server that is away are
+    repeated."""
 
     def __init__(self, cluster):
         super().__init__(daemon=True)

@@ -64,7 +64,7 @@ def system(libraries, packages):
         "etc/ssl/certs/ca-certificates.crt": Entry(
             pathlib.Path("/etc/ssl/certs/ca-certificates.crt").read_bytes()
         ),
-        # Where OpenSSL looks when it is told nothing.
+        # The default path of OpenSSL.
         "usr/lib/ssl/cert.pem": Entry(link="/etc/ssl/certs/ca-certificates.crt", mode=0o777),
         **zones(),
     }

@@ -16,14 +16,14 @@ namespace berth::cli::scheduler {
 Result<config::FeatureGates> MakeFeatureGates(const FlagValues& flags, int minor,
                                               std::vector<std::string>* warnings);
 
-// Of --emulated-version and --min-compatibility-version alone: what is out of range, which is told
+// Of --emulated-version and --min-compatibility-version alone: what is out of range, reported
 // later than what is malformed.
 std::vector<std::string> CheckVersions(const FlagValues& flags, const config::FeatureGates& gates);
 
 // The flags about the log. Their errors are printed bare.
 Result<void> CheckLogging(const FlagValues& flags, const config::FeatureGates& gates);
 
-// All others, in the order they are told. Lines to warn with go to `warnings`.
+// All others, in the order they are reported. Lines to warn with go to `warnings`.
 std::vector<std::string> CheckFlags(const FlagValues& flags, const config::FeatureGates& gates,
                                     std::vector<std::string>* warnings);
 

@@ -63,6 +63,9 @@ class ResponseParser final : public http::basic_parser<false> {
 };
 
 constexpr size_t kMaxLineBytes = 64 << 10;
+// "0\r\n\r\n". Beast's parser, called again after it saw only a part of the last chunk, asserts that
+// it gets no fewer bytes.
+constexpr size_t kLastChunkBytes = 5;
 
 class Http1 final : public Protocol, ResponseParser::Reader {
  public:
@@ -100,6 +103,7 @@ class Http1 final : public Protocol, ResponseParser::Reader {
     if (!head_.empty()) {
       head_ += bytes;
       input = head_;
+      if (InChunks() && input.size() < kLastChunkBytes) return;
     }
     size_t used = 0;
     do {
@@ -170,6 +174,9 @@ class Http1 final : public Protocol, ResponseParser::Reader {
     interims_ = 0;
     NewParser();
   }
+
+  // What is left unparsed of such a body is always the beginning of a chunk's line.
+  bool InChunks() const { return parser_->is_header_done() && parser_->chunked(); }
 
   void NewParser() { parser_.emplace(static_cast<Reader&>(*this), no_body_); }
 

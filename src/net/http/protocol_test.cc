@@ -259,6 +259,27 @@ TEST_F(PipelineTest, WhatComesAfterAFarewellWasNotLookedAt) {
   EXPECT_EQ(protocol_->Limit(), 0u);
 }
 
+TEST_F(PipelineTest, ChunksMayComeInPiecesOfAnySize) {
+  const std::string head = "HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string bytes = head + "0\r\n\r\n" + head + "0\r\nA: b\r\n\r\n" + head +
+                            "1\r\nx\r\n0\r\n\r\n" + head +
+                            "2;a=b\r\nxy\r\n1\r\nz\r\n00;c\r\nA: b\r\n\r\n";
+  for (const size_t piece : {1, 2, 3, 4, 7, 1000}) {
+    Noter noter;
+    const auto protocol = MakeHttp1({"http", "host", "", "", {}, 4}, noter);
+    for (Exchange& exchange : all_) {
+      exchange = {};
+      exchange.request = {"GET", "/", {}, ""};
+      protocol->Start(exchange);
+    }
+    for (size_t at = 0; at < bytes.size(); at += piece) {
+      protocol->Receive(std::string_view(bytes).substr(at, piece));
+    }
+    EXPECT_EQ(noter.seen, "/=200: /=200: /=200:x /=200:xyz ") << "pieces of " << piece;
+    EXPECT_FALSE(protocol->Broken());
+  }
+}
+
 TEST(Malformed, LooksAtEveryCharacterWhereverItStands) {
   for (int c = 0; c < 256; ++c) {
     const bool control = (c < 0x20 && c != '\t') || c == 0x7f;

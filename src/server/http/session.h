@@ -262,7 +262,9 @@ class Session final : public std::enable_shared_from_this<Session>, private Http
       return Close();
     }
     error_code error;
-    if (buffer_.size() > 0) {
+    // Beast's parser asserts that it never gets a shorter part of a body's last chunk, "0\r\n\r\n".
+    const bool too_short = header_was_done && parser_->chunked() && buffer_.size() < 5;
+    if (buffer_.size() > 0 && !too_short) {
       buffer_.consume(parser_->put(buffer_.cdata(), error));
       if (error == http::error::need_more) error = {};
     }

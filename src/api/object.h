@@ -31,6 +31,7 @@
 #include "api/resource/resource_claim.h"
 #include "api/resource/resource_claim_template.h"
 #include "api/resource/resource_slice.h"
+#include "api/scheduling/pod_group.h"
 #include "api/scheduling/priority_class.h"
 #include "api/storage/csi_driver.h"
 #include "api/storage/csi_node.h"
@@ -47,8 +48,8 @@ using Object =
                  StatefulSet, Deployment, DaemonSet, Job, CronJob, PersistentVolume,
                  PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity,
                  VolumeAttachment, PodDisruptionBudget, PriorityClass, ResourceClaim,
-                 ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, LimitRange,
-                 Lease, Event, Binding, Status>;
+                 ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, PodGroup,
+                 LimitRange, Lease, Event, Binding, Status>;
 
 // A kind that has a type of its own in Object.
 struct ObjectKind {

@@ -140,7 +140,11 @@ class Evaluator {
   std::optional<Value> Find(const Value& operand, const Value& key, Value* error) {
     if (operand.kind() == Kind::kMap) {
       const Map& map = operand.AsMap();
-      if (const Value* found = map.Find(key)) return *found;
+      if (const Value* found = map.Find(key, budget_)) return *found;
+      if (budget_.Exhausted()) {
+        *error = Exceeded();
+        return std::nullopt;
+      }
       if (map.missing_is_empty) return Value::FromMap({});
       return std::nullopt;
     }
@@ -187,17 +191,20 @@ class Evaluator {
     }
     Value error;
     std::optional<Value> found = Find(operand, key, &error);
+    if (budget_.Exhausted()) return Exceeded();
     return found ? Value::Some(std::move(*found)) : Value::None();
   }
 
-  static Value Has(const Value& operand, const std::string& field) {
+  Value Has(const Value& operand, const std::string& field) {
     if (operand.IsError()) return operand;
     if (operand.kind() == Kind::kOptional) {
       return operand.HasValue() ? Has(operand.Inner(), field) : Value::Bool(false);
     }
     if (operand.kind() != Kind::kMap) return Value::Bool(false);
     const Map& map = operand.AsMap();
-    return Value::Bool(map.missing_is_empty || map.Find(Value::BorrowedString(field)) != nullptr);
+    if (map.missing_is_empty) return Value::Bool(true);
+    const bool found = map.Find(Value::BorrowedString(field), budget_) != nullptr;
+    return budget_.Exhausted() ? Exceeded() : Value::Bool(found);
   }
 
   Value Index(const Node& node) {

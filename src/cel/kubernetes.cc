@@ -6,12 +6,22 @@
 namespace berth::cel {
 namespace {
 
-Value ToQuantity(CallContext&, Args a) {
+// Quantities are decimal numbers of any length: an operation on them takes some ten times as long
+// as one on integers.
+constexpr int64_t kQuantityCost = 10;
+
+bool SpendQuantity(CallContext& context, std::string_view text) {
+  return context.budget.Spend(kQuantityCost) && context.budget.SpendText(text.size() * 10);
+}
+
+Value ToQuantity(CallContext& context, Args a) {
+  if (!SpendQuantity(context, a[0].Text())) return Value::Error(std::string(kCostExceeded));
   Result<api::Quantity> quantity = api::Quantity::Parse(a[0].Text());
   if (!quantity) return Value::Error(quantity.error().Message());
   return Value::FromQuantity(std::move(*quantity));
 }
-Value IsQuantity(CallContext&, Args a) {
+Value IsQuantity(CallContext& context, Args a) {
+  if (!SpendQuantity(context, a[0].Text())) return Value::Error(std::string(kCostExceeded));
   return Value::Bool(api::Quantity::Parse(a[0].Text()).has_value());
 }
 Value Sign(CallContext&, Args a) { return Value::Int(a[0].AsQuantity().Sign()); }
@@ -21,7 +31,8 @@ Value QuantityGreater(CallContext&, Args a) {
 Value QuantityLess(CallContext&, Args a) {
   return Value::Bool(a[0].AsQuantity() < a[1].AsQuantity());
 }
-Value QuantityCompare(CallContext&, Args a) {
+Value QuantityCompare(CallContext& context, Args a) {
+  context.budget.Spend(kQuantityCost);
   const int order = a[0].AsQuantity().Compare(a[1].AsQuantity());
   return Value::Int(order < 0 ? -1 : (order > 0 ? 1 : 0));
 }
@@ -35,12 +46,14 @@ Value IsInteger(CallContext&, Args a) {
   int64_t value = 0;
   return Value::Bool(a[0].AsQuantity().AsInt64(&value));
 }
-Value QuantityAdd(CallContext&, Args a) {
+Value QuantityAdd(CallContext& context, Args a) {
+  context.budget.Spend(kQuantityCost);
   api::Quantity sum = a[0].AsQuantity();
   sum.Add(a[1].kind() == Kind::kInt ? api::Quantity::FromInt(a[1].AsInt()) : a[1].AsQuantity());
   return Value::FromQuantity(std::move(sum));
 }
-Value QuantitySub(CallContext&, Args a) {
+Value QuantitySub(CallContext& context, Args a) {
+  context.budget.Spend(kQuantityCost);
   api::Quantity difference = a[0].AsQuantity();
   difference.Sub(a[1].kind() == Kind::kInt ? api::Quantity::FromInt(a[1].AsInt())
                                            : a[1].AsQuantity());

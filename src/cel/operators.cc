@@ -136,11 +136,9 @@ Value InList(CallContext& context, Args a) {
   return Value::Bool(false);
 }
 Value InMap(CallContext& context, Args a) {
-  const Map& map = a[1].AsMap();
-  if (!context.budget.Spend(static_cast<int64_t>(map.entries.size()) / 10)) {
-    return Value::Error(std::string(kCostExceeded));
-  }
-  return Value::Bool(map.Find(a[0]) != nullptr);
+  const bool found = a[1].AsMap().Find(a[0], context.budget) != nullptr;
+  if (context.budget.Exhausted()) return Value::Error(std::string(kCostExceeded));
+  return Value::Bool(found);
 }
 Value Not(CallContext&, Args a) { return Value::Bool(!a[0].AsBool()); }
 

@@ -465,6 +465,42 @@ TEST(Program, BoundsWhatItDoes) {
   EXPECT_EQ(Evaluate("lists.range(1000000000).size() > 0 || true"), exceeded);
 }
 
+TEST(Program, L7ChargesSearchesByTheirWork) {
+  const std::string exceeded = "error: operation cancelled: actual cost limit exceeded";
+  const auto in_map = [](const std::string& ask) {
+    return "cel.bind(m, lists.range(1000).transformMap(i, v, v), lists.range(100000).all(a, " +
+           ask + "))";
+  };
+  EXPECT_EQ(Evaluate(in_map("m[999] == 999")), exceeded);
+  EXPECT_EQ(Evaluate(in_map("999 in m")), exceeded);
+  EXPECT_EQ(Evaluate(in_map("m[?999].hasValue()")), exceeded);
+  const auto in_names = [](const std::string& ask) {
+    std::string names;
+    for (int i = 0; i < 1000; ++i) names += (i > 0 ? ", 'n" : "'n") + std::to_string(i) + "': 1";
+    return "cel.bind(m, {" + names + "}, lists.range(10000).all(a, " + ask + "))";
+  };
+  EXPECT_EQ(Evaluate(in_names("has(m.n999)")), exceeded);
+  EXPECT_EQ(Evaluate(in_names("m.n999 == 1")), exceeded);
+  const std::string text(1000, 'a');
+  const std::string wanted = std::string(499, 'a') + "b";
+  for (const char* search : {"contains", "indexOf", "lastIndexOf", "split"}) {
+    const std::string call = std::string(search) + "('" + wanted + "')";
+    EXPECT_EQ(
+        Evaluate("lists.range(10000).all(a, type('" + text + "'." + call + ") != type(null))"),
+        exceeded)
+        << search;
+  }
+  EXPECT_EQ(Evaluate("lists.range(100000).all(a, "
+                     "quantity(string(a)).add(quantity('2')).compareTo(quantity('1')) > 0)"),
+            exceeded);
+}
+
+TEST(Program, FindsEveryKeyOfALargeMap) {
+  EXPECT_EQ(Evaluate("cel.bind(m, lists.range(1300).transformMap(i, v, v), m[1299] == 1299)"),
+            "true");
+  EXPECT_EQ(Evaluate("cel.bind(m, lists.range(1300).transformMap(i, v, v), 1299 in m)"), "true");
+}
+
 TEST(MakeDevice, NamesTheAttributeItCannotUse) {
   const auto device =
       api::FromJson<api::Device>(R"({"name": "d", "attributes": {"v": {"version": "1.x"}}})");

@@ -29,7 +29,7 @@ std::vector<size_t> Starts(std::string_view text) {
 Value StartsWith(CallContext&, Args a) { return Value::Bool(a[0].Text().starts_with(a[1].Text())); }
 Value EndsWith(CallContext&, Args a) { return Value::Bool(a[0].Text().ends_with(a[1].Text())); }
 Value Contains(CallContext& context, Args a) {
-  context.budget.SpendText(a[0].Text().size());
+  if (!context.budget.SpendSearch(a[0].Text(), a[1].Text())) return Exceeded();
   return Value::Bool(a[0].Text().find(a[1].Text()) != std::string_view::npos);
 }
 
@@ -50,7 +50,7 @@ int64_t CodePointIndex(const std::vector<size_t>& starts, size_t pos) {
 }
 
 Value IndexOf(CallContext& context, Args a) {
-  context.budget.SpendText(a[0].Text().size());
+  if (!context.budget.SpendSearch(a[0].Text(), a[1].Text())) return Exceeded();
   const int64_t offset = a.size() > 2 ? a[2].AsInt() : 0;
   if (a[1].Text().empty()) return Value::Int(offset);
   if (offset < 0) return OutOfRange(offset);
@@ -61,7 +61,7 @@ Value IndexOf(CallContext& context, Args a) {
 }
 
 Value LastIndexOf(CallContext& context, Args a) {
-  context.budget.SpendText(a[0].Text().size());
+  if (!context.budget.SpendSearch(a[0].Text(), a[1].Text())) return Exceeded();
   const std::vector<size_t> starts = Starts(a[0].Text());
   const auto length = static_cast<int64_t>(starts.size()) - 1;
   const bool has_offset = a.size() > 2;
@@ -97,6 +97,7 @@ Value Replace(CallContext& context, Args a) {
   const std::string_view from = a[1].Text();
   const std::string_view to = a[2].Text();
   int64_t left = a.size() > 3 ? a[3].AsInt() : -1;
+  if (!context.budget.SpendSearch(text, from)) return Exceeded();
   if (!context.budget.SpendText(text.size() + from.size() + to.size())) return Exceeded();
   std::string out;
   size_t pos = 0;
@@ -126,6 +127,7 @@ Value Split(CallContext& context, Args a) {
   const std::string_view text = a[0].Text();
   const std::string_view separator = a[1].Text();
   const int64_t limit = a.size() > 2 ? a[2].AsInt() : -1;
+  if (!context.budget.SpendSearch(text, separator)) return Exceeded();
   if (!context.budget.SpendText(text.size() * 10)) return Exceeded();
   List parts;
   if (limit == 0) return Value::FromList({});

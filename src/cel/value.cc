@@ -77,8 +77,8 @@ Value EqualLists(const List& a, const List& b, Budget& budget) {
 Value EqualMaps(const Map& a, const Map& b, Budget& budget) {
   if (a.entries.size() != b.entries.size()) return Value::Bool(false);
   for (const auto& [key, value] : a.entries) {
-    const Value* other = b.Find(key);
-    if (!budget.Spend(static_cast<int64_t>(b.entries.size()))) break;
+    const Value* other = b.Find(key, budget);
+    if (budget.Exhausted()) break;
     if (other == nullptr || Equal(value, *other, budget).IsFalse()) return Value::Bool(false);
   }
   if (budget.Exhausted()) return Value::Error(std::string(kCostExceeded));
@@ -197,16 +197,17 @@ std::string_view Value::TypeName() const {
   return "";
 }
 
-const Value* Map::Find(const Value& key) const {
-  if (key.kind() == Kind::kString) {  // the usual case, without a budget
+const Value* Map::Find(const Value& key, Budget& budget) const {
+  if (key.kind() == Kind::kString) {  // the usual case
+    if (!budget.Spend(static_cast<int64_t>(entries.size()) / 4)) return nullptr;
     for (const auto& [k, v] : entries) {
       if (k.kind() == Kind::kString && k.Text() == key.Text()) return &v;
     }
     return nullptr;
   }
-  Budget budget(10000);
   for (const auto& [k, v] : entries) {
     if (Equal(k, key, budget).IsTrue()) return &v;
+    if (budget.Exhausted()) return nullptr;
   }
   return nullptr;
 }

@@ -62,6 +62,11 @@ class Budget {
     return left_ >= 0;
   }
   bool SpendText(size_t bytes) { return Spend(1 + static_cast<int64_t>(bytes / 10)); }
+  // For a search that may compare the whole `wanted` at every byte of `text`.
+  bool SpendSearch(std::string_view text, std::string_view wanted) {
+    const size_t passes = wanted.size() / 64 + 1;
+    return Spend(1 + static_cast<int64_t>((text.size() / 10 + 1) * passes));
+  }
   bool Exhausted() const { return left_ < 0; }
 
  private:
@@ -154,8 +159,9 @@ struct Map {
   // Reading a key that is not there gives an empty map. `in` is not affected.
   bool missing_is_empty = false;
 
-  // Null when there is none. Numbers are equal across their types.
-  const Value* Find(const Value& key) const;
+  // Null when there is none, or when the budget ran out on the way. Numbers are equal across their
+  // types. Costs a unit per four entries where the key is text, one per entry where it is not.
+  const Value* Find(const Value& key, Budget& budget) const;
 };
 
 // A bool, or an error where the two cannot be compared. Text and numbers of different types are

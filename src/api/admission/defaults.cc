@@ -231,6 +231,14 @@ Result<void> Admission::Apply(Object& object) const {
     return ResolvePriority(pod->spec);
   }
   if (auto* claim = std::get_if<PersistentVolumeClaim>(&object)) ChooseStorageClass(*claim);
+  if (auto* group = std::get_if<PodGroup>(&object)) {
+    PodSpec spec;  // has the same fields, with the same rule
+    spec.priority_class_name = group->spec.priority_class_name;
+    spec.priority = group->spec.priority;
+    if (auto ok = ResolvePriority(spec); !ok) return ok;
+    group->spec.priority_class_name = spec.priority_class_name;
+    group->spec.priority = spec.priority;
+  }
   return {};
 }
 

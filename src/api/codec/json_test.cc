@@ -215,9 +215,9 @@ TEST(JsonEncode, LeavesOutWhatKubernetesLeavesOut) {
 
 // Types of which every field is described: the text must be Go's, byte for byte.
 TEST(JsonEncode, SameTextAsTheGoTypes) {
-  for (std::string name :
-       {"lease", "priorityclass", "pdb", "csinode", "csistoragecapacity", "storageclass",
-        "resourceslice", "resourceclaim", "deviceclass", "binding", "status", "pvc", "pv"}) {
+  for (std::string name : {"lease", "priorityclass", "podgroup", "pdb", "csinode",
+                           "csistoragecapacity", "storageclass", "resourceslice", "resourceclaim",
+                           "deviceclass", "binding", "status", "pvc", "pv"}) {
     const std::string text = ReadTestData(name + ".json");
     auto object = DecodeObject(text);
     ASSERT_TRUE(object) << name << ": " << object.error().Message();

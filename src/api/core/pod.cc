@@ -31,6 +31,13 @@ const TypeInfo& PodResourceClaim::Type() {
   return type;
 }
 
+const TypeInfo& PodSchedulingGroup::Type() {
+  static const TypeInfo type = Describe<PodSchedulingGroup>("PodSchedulingGroup")
+                                   .Field(1, "podGroupName", &PodSchedulingGroup::pod_group_name)
+                                   .Build();
+  return type;
+}
+
 const TypeInfo& PodSpec::Type() {
   static const TypeInfo type =
       Describe<PodSpec>("PodSpec")
@@ -60,6 +67,7 @@ const TypeInfo& PodSpec::Type() {
           .Field(39, "resourceClaims", &PodSpec::resource_claims)
           .Field(40, "resources", &PodSpec::resources)
           .Field(37, "hostUsers", &PodSpec::host_users)
+          .Field(43, "schedulingGroup", &PodSpec::scheduling_group)
           .Ignore({"dnsPolicy", "serviceAccount", "automountServiceAccountToken", "hostPID",
                    "hostIPC", "shareProcessNamespace", "securityContext", "imagePullSecrets",
                    "hostname", "subdomain", "hostAliases", "dnsConfig", "enableServiceLinks",

@@ -55,6 +55,14 @@ struct PodResourceClaim {
   static const TypeInfo& Type();
 };
 
+// The group the pod is scheduled with.
+struct PodSchedulingGroup {
+  std::optional<std::string> pod_group_name;  // in the pod's namespace
+
+  bool operator==(const PodSchedulingGroup&) const = default;
+  static const TypeInfo& Type();
+};
+
 // The pod's requests and placement constraints.
 struct PodSpec {
   std::vector<Volume> volumes;
@@ -83,6 +91,7 @@ struct PodSpec {
   std::vector<PodResourceClaim> resource_claims;
   Box<ResourceRequirements> resources;
   std::optional<bool> host_users;
+  Box<PodSchedulingGroup> scheduling_group;
 
   bool operator==(const PodSpec&) const = default;
   static const TypeInfo& Type();

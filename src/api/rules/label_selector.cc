@@ -118,6 +118,7 @@ std::optional<Requirement> Requirement::Make(std::string_view key, SelectorOpera
     errors.push_back(InvalidString(at, values[i], JoinReasons(LabelValueErrors(values[i]))));
   }
   if (errors.size() != before) return std::nullopt;
+  std::sort(values.begin(), values.end());
   Requirement r(key, op, std::move(values));
   if (op == SelectorOperator::kGreaterThan || op == SelectorOperator::kLessThan) {
     r.number_ = *ParseGoInt(r.values_[0]);
@@ -130,10 +131,7 @@ Requirement Requirement::Equal(std::string_view key, std::string_view value) {
 }
 
 bool Requirement::HasValue(const std::string& value) const {
-  for (const std::string& candidate : values_) {
-    if (candidate == value) return true;
-  }
-  return false;
+  return std::binary_search(values_.begin(), values_.end(), value);
 }
 
 bool Requirement::MatchesValue(const std::string* value) const {

@@ -11,6 +11,7 @@ namespace {
 
 void Check(std::string_view, const std::monostate&, const Behaviour&, FieldErrors&) {}
 void Check(std::string_view, const NodeResourcesFitArgs&, const Behaviour&, FieldErrors&) {}
+void Check(std::string_view, const OwnArgs&, const Behaviour&, FieldErrors&) {}
 
 void Check(std::string_view path, const DefaultPreemptionArgs& args, const Behaviour&,
            FieldErrors& errors) {

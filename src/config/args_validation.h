@@ -11,8 +11,8 @@
 namespace berth::config {
 
 // Appends what is wrong with `args`; `path` is where they are.
-// NodeResourcesFit's arguments are passed over here, as kube-scheduler checks
-// them only when it builds the plugin.
+// Arguments of NodeResourcesFit and of scheduler-plugins are passed over here, as
+// kube-scheduler checks them only when it builds the plugin.
 void ValidateArgs(std::string_view path, const PluginArgs& args, const Behaviour& behaviour,
                   FieldErrors& errors);
 

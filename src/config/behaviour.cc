@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "config/minor_rules.h"
+
 namespace berth::config {
 namespace {
 
@@ -57,6 +59,7 @@ Behaviour::Behaviour(const FeatureGates& gates)
   volume_bind_mount_options = minor >= 37;
 
   victims_stop_at_first_budget = minor >= 37;
+  victims_start_when_listed = minor >= 37;
   preemption_has_message = minor >= 37;
   devices_post_filter_silent = minor >= 37;
   skips_terminating_victims = minor >= 35;
@@ -113,6 +116,20 @@ Behaviour::Behaviour(const FeatureGates& gates)
   statusz = gates.Enabled(Gate::kComponentStatusz);
   flagz = gates.Enabled(Gate::kComponentFlagz);
   configz_v1 = minor >= 36;
+  FollowPodGroups(gates);
+}
+
+void Behaviour::FollowPodGroups(const FeatureGates& gates) {
+  pod_groups = release >= Release::k1_37 && gates.Enabled(Gate::kGenericWorkload);
+  pod_group_topology = pod_groups && gates.Enabled(Gate::kTopologyAwareWorkloadScheduling);
+  pod_group_preemption_policy = pod_groups && gates.Enabled(Gate::kPodGroupPreemptionPolicy);
+}
+
+MinorRules MinorRulesOf(const Behaviour& behaviour) {
+  const Release release = behaviour.release;
+  return {.assumes_over_same_version = release >= Release::k1_35,
+          .drops_managed_fields_of_pods = release >= Release::k1_35,
+          .log_has_pod_of_cycle_first = release >= Release::k1_36};
 }
 
 Result<int> ParseKubernetesVersion(std::string_view text) {

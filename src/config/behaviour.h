@@ -96,6 +96,8 @@ struct Behaviour {
   // --- Preemption
   // 1.37: a victim counts for the first budget it violates only.
   bool victims_stop_at_first_budget = false;
+  // 1.37: of victims that have not started, the one listed first has run longest.
+  bool victims_start_when_listed = false;
   bool preemption_has_message = false;      // 1.37: success, too, and a prefix "preemption: "
   bool devices_post_filter_silent = false;  // 1.37: DynamicResources' PostFilter has no reasons
   // 1.35: victims that terminate already get no request, and the preemptor waits in PreEnqueue
@@ -154,6 +156,12 @@ struct Behaviour {
   bool status_patches_retry_conflicts = false;  // 1.36
   bool binding_retries = false;         // 1.37: after transient errors, four tries from 10 ms on
   bool opportunistic_batching = false;  // OpportunisticBatching
+  // Pods that name a PodGroup are scheduled as one entity. These are set by FollowPodGroups alone.
+  bool pod_groups = false;                   // 1.37: GenericWorkload
+  bool pod_group_topology = false;           // TopologyAwareWorkloadScheduling
+  bool pod_group_preemption_policy = false;  // PodGroupPreemptionPolicy
+  // For whoever runs group cycles.
+  void FollowPodGroups(const FeatureGates& gates);
 
   // --- Events and hints
   // 1.37: AssignedPod, UnscheduledPod and TargetPod instead of Pod and UnschedulablePod.

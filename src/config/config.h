@@ -78,6 +78,8 @@ struct ResolveOptions {
   // looked at.
   std::function<Result<std::string>(const std::string& path)> read_file;
   Behaviour behaviour = {};
+  // Profiles may name the plugins of scheduler-plugins. Off: kube-scheduler's own alone.
+  bool scheduler_plugins = true;
 };
 
 struct Resolved {

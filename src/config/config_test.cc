@@ -285,6 +285,24 @@ TEST(ConfigResolve, OutOfTreePlugins) {
   EXPECT_EQ(profile.plugin_config[3].raw.text, R"({"a":[1,"x"]})");
 }
 
+TEST(ConfigResolve, SchedulerPluginsAreUsedWhereNamed) {
+  const auto by_default = Resolve(MustLoad(""), {});
+  ASSERT_TRUE(by_default);
+  EXPECT_THAT(Names(by_default->profiles[0].At(ExtensionPoint::kScore)),
+              testing::Not(testing::Contains("PodState")));
+  const auto named = Resolve(MustLoad("profiles:\n- plugins:\n"
+                                      "    multiPoint: {enabled: [{name: PodState, weight: 5}]}\n"
+                                      "    queueSort: {enabled: [{name: QOSSort}],"
+                                      " disabled: [{name: '*'}]}\n"),
+                             {});
+  ASSERT_TRUE(named) << named.error().Message();
+  const auto& score = named->profiles[0].At(ExtensionPoint::kScore);
+  EXPECT_EQ(score.back().name, "PodState");
+  EXPECT_EQ(score.back().weight, 5);
+  EXPECT_THAT(Names(named->profiles[0].At(ExtensionPoint::kQueueSort)), ElementsAre("QOSSort"));
+  EXPECT_TRUE(IsInTreePlugin("QOSSort")) << "a library cannot take its name";
+}
+
 TEST(ConfigWrite, WrittenConfigurationLoadsAgain) {
   const auto resolved = Resolve(MustLoad(
       "profiles: [{schedulerName: a, percentageOfNodesToScore: 5, pluginConfig: [{name: NodeName, "

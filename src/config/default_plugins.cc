@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "config/scheduler_plugins.h"
+
 namespace berth::config {
 namespace {
 
@@ -83,7 +85,7 @@ constexpr std::array kInTree = {
 
 // A default plugin with its gate.
 constexpr InTreePlugin kNodeDeclaredFeatures{"NodeDeclaredFeatures", 0, kPreFilter | kFilter};
-// Plugins of pod groups, which berth does not have: with their gates off they do nothing.
+// Plugins of pod groups: with their gates off they do nothing.
 constexpr InTreePlugin kGangScheduling{"GangScheduling", 0, kPreEnqueue | kPermit, true};
 constexpr InTreePlugin kPlacements{"TopologyPlacementGenerator", 0, kPlacementGenerate, true};
 constexpr InTreePlugin kPodsCount{"PodGroupPodsCount", 1, kPlacementScore, true};
@@ -172,16 +174,23 @@ std::vector<InTreePlugin> InTreePlugins(const Behaviour& behaviour) {
     plugins.push_back(kNodeDeclaredFeatures);
     plugins.back().inert = !behaviour.node_declared_features;
     plugins.push_back(kGangScheduling);
+    plugins.back().inert = !behaviour.pod_groups;
   }
-  if (behaviour.placement_points) plugins.insert(plugins.end(), {kPlacements, kPodsCount});
+  if (behaviour.placement_points) {
+    for (const InTreePlugin& plugin : {kPlacements, kPodsCount}) {
+      plugins.push_back(plugin);
+      plugins.back().inert = !behaviour.pod_group_topology;
+    }
+  }
   return plugins;
 }
 
 bool IsInTreePlugin(std::string_view name) {
+  const auto named = [&](const InTreePlugin& plugin) { return plugin.name == name; };
   return name == kNodeDeclaredFeatures.name || name == kGangScheduling.name ||
          name == kPlacements.name || name == kPodsCount.name ||
-         std::any_of(kInTree.begin(), kInTree.end(),
-                     [&](const InTreePlugin& plugin) { return plugin.name == name; });
+         std::any_of(kInTree.begin(), kInTree.end(), named) ||
+         std::any_of(SchedulerPlugins().begin(), SchedulerPlugins().end(), named);
 }
 
 Plugins DefaultPlugins(const Behaviour& behaviour) {

@@ -47,7 +47,7 @@ constexpr GateOfBerth kGatesOfBerth[] = {
     {Gate::kDRAWorkloadResourceClaims, false},
     {Gate::kDynamicResourceAllocation, true},
     {Gate::kGangScheduling, false},
-    {Gate::kGenericWorkload, false},
+    {Gate::kGenericWorkload, true, 37},
     {Gate::kInPlacePodLevelResourcesVerticalScaling, true},
     {Gate::kInPlacePodVerticalScaling, true},
     {Gate::kInPlacePodVerticalScalingSchedulerPreemption, false},
@@ -58,7 +58,7 @@ constexpr GateOfBerth kGatesOfBerth[] = {
     {Gate::kNodeInclusionPolicyInPodTopologySpread, false},
     {Gate::kNominatedNodeNameForExpectation, true},
     {Gate::kOpportunisticBatching, true},
-    {Gate::kPodGroupPreemptionPolicy, false},
+    {Gate::kPodGroupPreemptionPolicy, true, 37},
     {Gate::kPodLevelResources, true},
     {Gate::kPodObservedGenerationTracking, true},
     {Gate::kRemoteRequestHeaderUID, true},
@@ -70,7 +70,7 @@ constexpr GateOfBerth kGatesOfBerth[] = {
     {Gate::kSidecarContainers, false},
     {Gate::kStorageCapacityScoring, true},
     {Gate::kTaintTolerationComparisonOperators, true},
-    {Gate::kTopologyAwareWorkloadScheduling, false},
+    {Gate::kTopologyAwareWorkloadScheduling, true, 37},
     {Gate::kVolumeAttributesClass, false},
     {Gate::kVolumeLimitScaling, true},
     {Gate::kWatchListClient, true},
@@ -262,7 +262,8 @@ std::vector<std::string> FeatureGates::NotHonoured() const {
   std::vector<std::string> names;
   for (const GateOfBerth& gate : kGatesOfBerth) {
     const Feature& feature = FeatureOf(gate.gate);
-    if (gate.followed || !feature.KnownIn(minor_)) continue;
+    const bool followed = gate.followed && emulated_ >= gate.since;
+    if (followed || !feature.KnownIn(minor_)) continue;
     const bool enabled = ValueOf(feature);
     if (enabled == feature.At(minor_).enabled) continue;
     names.push_back(std::string(feature.name) + "=" + std::string(Word(enabled)));

@@ -127,6 +127,7 @@ struct GateOfBerth {
   Gate gate;
   bool followed;  // false: berth always does what the Kubernetes minor does by
                   // default
+  int since = 0;  // the first minor in which it is followed
 };
 // Sorted by name. A gate that is not listed changes nothing in kube-scheduler that others could
 // see.

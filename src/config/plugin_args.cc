@@ -4,6 +4,7 @@
 
 #include "config/args_validation.h"
 #include "config/config.h"
+#include "config/scheduler_plugins.h"
 
 namespace berth::config {
 
@@ -163,6 +164,7 @@ void Fill(NodeResourcesFitArgs& args, const Behaviour&) {
   if (!args.scoring_strategy) args.scoring_strategy = ScoringStrategy{"LeastAllocated", {}, {}};
   DefaultWeights(args.scoring_strategy->resources);
 }
+void Fill(OwnArgs& args, const Behaviour&) { args.row().set_defaults(args.data()); }
 void Fill(PodTopologySpreadArgs& args, const Behaviour&) {
   if (args.defaulting_type.empty()) args.defaulting_type = "System";
 }
@@ -177,6 +179,7 @@ PluginArgs EmptyArgsOf(std::string_view plugin) {
   if (plugin == "NodeResourcesFit") return NodeResourcesFitArgs();
   if (plugin == "PodTopologySpread") return PodTopologySpreadArgs();
   if (plugin == "VolumeBinding") return VolumeBindingArgs();
+  if (const ArgsRow* row = SchedulerPluginArgs(plugin)) return OwnArgs(*row);
   return std::monostate();
 }
 
@@ -196,6 +199,8 @@ const TypeInfo& ArgsType(const PluginArgs& args) {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, std::monostate>) {
           return api::TypeOf<api::Presence>();
+        } else if constexpr (std::is_same_v<T, OwnArgs>) {
+          return value.row().type();
         } else {
           return T::Type();
         }
@@ -204,10 +209,12 @@ const TypeInfo& ArgsType(const PluginArgs& args) {
 }
 
 void* ArgsData(PluginArgs& args) {
+  if (auto* own = std::get_if<OwnArgs>(&args)) return own->data();
   return std::visit([](auto& value) -> void* { return &value; }, args);
 }
 
 const void* ArgsData(const PluginArgs& args) {
+  if (const auto* own = std::get_if<OwnArgs>(&args)) return own->data();
   return std::visit([](const auto& value) -> const void* { return &value; }, args);
 }
 

@@ -12,6 +12,7 @@
 #include "api/core/affinity.h"
 #include "api/time.h"
 #include "config/behaviour.h"
+#include "config/own_args.h"
 
 namespace berth::config {
 
@@ -114,7 +115,14 @@ struct VolumeBindingArgs {
 using PluginArgs =
     std::variant<std::monostate, DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs,
                  NodeAffinityArgs, NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs,
-                 PodTopologySpreadArgs, VolumeBindingArgs>;
+                 PodTopologySpreadArgs, VolumeBindingArgs, OwnArgs>;
+
+// The arguments as a T of a row of their own; null if they are not of this type.
+template <class T>
+const T* OwnArgsAs(const PluginArgs& args) {
+  const auto* own = std::get_if<OwnArgs>(&args);
+  return own == nullptr ? nullptr : own->As<T>();
+}
 
 // The default arguments of `plugin`, std::monostate if it has no argument type.
 PluginArgs DefaultArgsOf(std::string_view plugin, const Behaviour& behaviour);

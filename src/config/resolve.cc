@@ -5,11 +5,13 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 
 #include "api/go/error_list.h"
 #include "api/go/go_text.h"
 #include "config/args_validation.h"
 #include "config/config.h"
+#include "config/scheduler_plugins.h"
 
 namespace berth::config {
 namespace {
@@ -151,8 +153,11 @@ class ProfileBuilder {
 
  private:
   const InTreePlugin* Find(std::string_view name) const {
-    for (const auto* plugins : {&in_tree_, &options_.out_of_tree}) {
-      for (const InTreePlugin& plugin : *plugins) {
+    using List = std::span<const InTreePlugin>;
+    for (const List plugins :
+         {List(in_tree_), options_.scheduler_plugins ? SchedulerPlugins() : List(),
+          List(options_.out_of_tree)}) {
+      for (const InTreePlugin& plugin : plugins) {
         if (plugin.name == name) return &plugin;
       }
     }
@@ -172,13 +177,15 @@ class ProfileBuilder {
   Result<void> TakePluginConfig() {
     for (const PluginConfig& entry : profile_.plugin_config) {
       if (!needed_.contains(entry.name)) continue;
-      if (const auto* args = std::get_if<NodeResourcesFitArgs>(&entry.args)) {
-        FieldErrors errors;
-        ValidateNodeResourcesFitArgs(*args, options_.behaviour, errors);
-        if (!errors.empty()) {
-          return Fail(fmt::format("initializing plugin {}: {}", api::GoQuote(entry.name),
-                                  api::JoinErrors(errors)));
-        }
+      FieldErrors errors;
+      if (const auto* fit = std::get_if<NodeResourcesFitArgs>(&entry.args)) {
+        ValidateNodeResourcesFitArgs(*fit, options_.behaviour, errors);
+      } else if (const auto* own = std::get_if<OwnArgs>(&entry.args)) {
+        own->row().validate(own->data(), errors);
+      }
+      if (!errors.empty()) {
+        return Fail(fmt::format("initializing plugin {}: {}", api::GoQuote(entry.name),
+                                api::JoinErrors(errors)));
       }
       const bool empty =
           std::holds_alternative<std::monostate>(entry.args) && entry.raw.text.empty();

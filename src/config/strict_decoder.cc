@@ -56,7 +56,7 @@ std::string GoType(const TypeInfo& type) {
     case Kind::kInt64:
       return "int64";
     case Kind::kDouble:
-      return "float32";  // the only floating point field there is
+      return "float64";
     case Kind::kDuration:
       return "string";
     case Kind::kBytes:
@@ -84,6 +84,19 @@ bool ParseInt(std::string_view text, void* out) {
   if (error != std::errc() || end != text.data() + text.size()) return false;
   *static_cast<T*>(out) = value;
   return true;
+}
+
+bool ParseDouble(std::string_view text, void* out) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  *static_cast<double*>(out) = value;
+  return true;
+}
+
+// The only field of this type: qps.
+bool IsFloat32(const TypeInfo& type, std::string_view message) {
+  return type.kind == Kind::kDouble && message == "ClientConnectionConfiguration";
 }
 
 // A float32, kept as the double with the same shortest decimal.
@@ -189,7 +202,8 @@ void StrictDecoder::Value(const JsonTree& tree, const TypeInfo& type, void* out,
   }
   const auto matches = [&](TreeKind kind) {
     if (tree.kind == kind) return true;
-    Mismatch(KindName(tree.kind), go_type.empty() ? GoType(type) : std::string(go_type));
+    const std::string own = IsFloat32(type, struct_name_) ? "float32" : GoType(type);
+    Mismatch(KindName(tree.kind), go_type.empty() ? own : std::string(go_type));
     return false;
   };
   switch (type.kind) {
@@ -216,6 +230,16 @@ void StrictDecoder::Value(const JsonTree& tree, const TypeInfo& type, void* out,
     case Kind::kBytes:
       Bytes(tree, out);
       return;
+    case Kind::kQuantity: {  // reads itself, as durations do
+      const bool plain = tree.kind == TreeKind::kString || tree.kind == TreeKind::kNumber;
+      auto amount = api::Quantity::Parse(plain ? std::string_view(tree.text) : tree.source);
+      if (amount) {
+        *static_cast<api::Quantity*>(out) = std::move(*amount);
+      } else {
+        abort_ = amount.error().Message();
+      }
+      return;
+    }
     default:
       return;
   }
@@ -287,10 +311,12 @@ void StrictDecoder::Map(const JsonTree& tree, const TypeInfo& type, void* out) {
 }
 
 void StrictDecoder::Number(const JsonTree& tree, const TypeInfo& type, void* out) {
+  const bool is_float32 = IsFloat32(type, struct_name_);
   const bool fits = type.kind == Kind::kInt32   ? ParseInt<int32_t>(tree.text, out)
                     : type.kind == Kind::kInt64 ? ParseInt<int64_t>(tree.text, out)
-                                                : ParseFloat(tree.text, out);
-  if (!fits) Mismatch("number " + tree.text, GoType(type));
+                    : is_float32                ? ParseFloat(tree.text, out)
+                                                : ParseDouble(tree.text, out);
+  if (!fits) Mismatch("number " + tree.text, is_float32 ? "float32" : GoType(type));
 }
 
 // A duration reads itself, so its errors end decoding at once.

@@ -8,10 +8,27 @@
 #include "base/wrap.h"
 #include "cluster/inputs.h"
 #include "cluster/objects/object_store.h"
+#include "cluster/table/node_capacity.h"
 #include "cluster/undo_log.h"
 
 namespace berth::cluster {
 namespace {
+
+// Resources with a lower id have a column as soon as a pod mentions them. The names of the
+// configuration are among them: plugins are made before there are pods.
+constexpr ResourceId kFirstNames = 32;
+
+// With what plugins read as if it were an annotation.
+void SetAnnotations(const api::Node& node, NodeIndex n, NodeAnnotations* to) {
+  const auto cpu = node.status.capacity.find("cpu");
+  if (cpu == node.status.capacity.end() || !to->Tracks(kMilliCpuCapacity)) {
+    to->SetRow(n, node.metadata.annotations);
+    return;
+  }
+  api::StringMap values = node.metadata.annotations;
+  values[std::string(kMilliCpuCapacity)] = std::to_string(cpu->second.MilliValue());
+  to->SetRow(n, values);
+}
 
 bool WasPreemptedByScheduler(const api::Pod& pod) {
   for (const api::PodCondition& c : pod.status.conditions) {
@@ -20,6 +37,14 @@ bool WasPreemptedByScheduler(const api::Pod& pod) {
     }
   }
   return false;
+}
+
+std::optional<api::Time> ScheduledAt(const api::Pod& pod) {
+  for (const api::PodCondition& c : pod.status.conditions) {
+    if (c.type != "PodScheduled") continue;
+    return c.status == "True" ? std::optional(c.last_transition_time) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -108,7 +133,7 @@ NodeIndex Cluster::SetNode(const api::Node& node) {
   tainted_.Set(n, taint_set_[n] != kNoTaints);
   topology_changed |= taint_set_[n] != taints_before;
   if (topology_changed) topology_.NodesChanged();
-  node_annotations_.SetRow(n, node.metadata.annotations);
+  SetAnnotations(node, n, &node_annotations_);
   record.images = images_.AddNode(n, node.status.images, strings_);
   record.declared_features.clear();
   for (const std::string& feature : node.status.declared_features) {
@@ -148,6 +173,7 @@ void Cluster::SetResources(NodeIndex n, const api::ResourceList& allocatable) {
     const ResourceId id = resource_names_.Intern(name);
     const int64_t amount = id == kCpu ? quantity.MilliValue() : quantity.Value();
     if (id >= kFirstScalar) record.scalar_allocatable.emplace_back(id, amount);
+    if (id >= kFirstNames) TrackResource(id);
     if (id < resources_.size() && resources_[id]) resources_[id]->allocatable[n] = amount;
   }
 }
@@ -230,6 +256,10 @@ void Cluster::Track(const PluginInputs& inputs) {
     [[maybe_unused]] const bool added = shapes_.TrackAnnotation(key);
     BERTH_DCHECK(!added || empty);
   }
+  for (const std::string& key : inputs.pod_labels) {
+    [[maybe_unused]] const bool added = labelled_.Track(key);
+    BERTH_DCHECK(!added || empty);
+  }
 }
 
 void Cluster::SetMetrics(std::string_view node, NodeMetrics metrics) {
@@ -256,15 +286,23 @@ void Cluster::TrackResource(ResourceId id) {
     for (const auto& [scalar, amount] : records_[n].scalar_allocatable) {
       if (scalar == id) column->allocatable[n] = amount;
     }
+    if (id < kFirstScalar) continue;
+    for (const PodId pod : records_[n].pods) {
+      int64_t& sum = column->requested[n];
+      sum = WrapAdd(sum, pods_[pod].shape->on_node.Get(id));
+    }
   }
   resources_[id] = std::move(column);
 }
 
-// Every resource a shape mentions has its column before a pod of the shape is placed, so
-// `requested` is complete.
+// Every resource that a shape mentions has its column before a pod of the shape is placed, so
+// `requested` is complete. Of names beyond the first ones only those that a node offers have one:
+// otherwise a tenant could make columns by inventing names. SetResources makes these.
 void Cluster::TrackShapeResources(const PodShape& shape) {
   for (const Amounts* amounts : {&shape.fit, &shape.on_node}) {
-    for (const auto& [id, amount] : amounts->scalars) TrackResource(id);
+    for (const auto& [id, amount] : amounts->scalars) {
+      if (id < kFirstNames) TrackResource(id);
+    }
   }
 }
 
@@ -282,6 +320,7 @@ void Cluster::FillPod(Pod& pod, const api::Pod& from, const PodShape* shape) {
   pod.start_time = from.status.start_time.value_or(api::Time());
   pod.terminating = from.metadata.deletion_timestamp.has_value();
   pod.preempted = WasPreemptedByScheduler(from);
+  pod.scheduled_at = ScheduledAt(from);
   pod.resource_claim_statuses = from.status.resource_claim_statuses;
 }
 
@@ -299,6 +338,8 @@ PodId Cluster::AddPod(const api::Pod& from) {
   pod.id = id;
   pod.serial = ++last_serial_;
   FillPod(pod, from, ShapeOf(from));
+  members_.Add(pod);
+  labelled_.Add(pod);
   ++pod_total_;
   pod_of_uid_.insert_or_assign(pod.uid, id);
   if (!pod.node_name.empty()) Place(id, RowFor(pod.node_name), false);
@@ -344,6 +385,7 @@ void Cluster::Update(PodId id, const api::Pod& from, const PodShape* shape) {
   if (ChangesNothing(pod, from, shape)) {
     shapes_.Release(shape);  // it has it already
     pod.assumed = pod.assumed && from.spec.node_name.empty();
+    pod.scheduled_at = ScheduledAt(from);
     pod.node_name = from.spec.node_name;
     pod.nominated_node_name = from.status.nominated_node_name;
     return;
@@ -357,7 +399,11 @@ void Cluster::Update(PodId id, const api::Pod& from, const PodShape* shape) {
     if (it != pod_of_uid_.end() && it->second == id) pod_of_uid_.erase(it);
     pod_of_uid_.insert_or_assign(from.metadata.uid, id);
   }
+  members_.Remove(pod);
+  labelled_.Remove(pod);
   FillPod(pod, from, shape);
+  members_.Add(pod);
+  labelled_.Add(pod);
   if (!pod.node_name.empty()) {
     Place(id, RowFor(pod.node_name), false);
   } else if (before != kNoString) {
@@ -372,6 +418,8 @@ void Cluster::RemovePod(PodId id) {
   nominations_.Clear(id);
   const auto it = pod_of_uid_.find(pod.uid);
   if (it != pod_of_uid_.end() && it->second == id) pod_of_uid_.erase(it);
+  members_.Remove(pod);
+  labelled_.Remove(pod);
   shapes_.Release(pod.shape);
   pod = Pod();
   free_pods_.push_back(id);
@@ -485,7 +533,9 @@ void Cluster::AddToColumns(const Pod& pod, NodeIndex n, int64_t sign) {
   add(resources_[kCpu]->requested, amounts.cpu);
   add(resources_[kMemory]->requested, amounts.memory);
   add(resources_[kEphemeralStorage]->requested, amounts.ephemeral_storage);
-  for (const auto& [id, amount] : amounts.scalars) add(resources_[id]->requested, amount);
+  for (const auto& [id, amount] : amounts.scalars) {
+    if (id < resources_.size() && resources_[id]) add(resources_[id]->requested, amount);
+  }
   add(nonzero_cpu_, pod.shape->nonzero_cpu);
   add(nonzero_memory_, pod.shape->nonzero_memory);
   pod_count_[n] += sign;

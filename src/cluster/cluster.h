@@ -25,9 +25,11 @@
 #include "api/core/pod.h"
 #include "base/string_hash.h"
 #include "cluster/ids.h"
+#include "cluster/pods/group_members.h"
 #include "cluster/pods/host_ports.h"
 #include "cluster/pods/nominations.h"
 #include "cluster/pods/pod.h"
+#include "cluster/pods/pod_label_index.h"
 #include "cluster/pods/pod_shape.h"
 #include "cluster/pods/shape_table.h"
 #include "cluster/pods/volume_use.h"
@@ -174,6 +176,11 @@ class Cluster {
   const Nominations& Nominated() const { return nominations_; }
   Nominations& MutableNominations() { return nominations_; }
 
+  // Pods by the PodGroup they name.
+  const GroupMembers& Members() const { return members_; }
+  // Pods by the labels that plugins named (Track).
+  const PodLabelIndex& Labelled() const { return labelled_; }
+
   const Pod& GetPod(PodId id) const { return pods_[id]; }
   Pod& MutablePod(PodId id) { return pods_[id]; }
   // kNoPod when there is none.
@@ -252,6 +259,8 @@ class Cluster {
   size_t pod_total_ = 0;
   uint64_t last_serial_ = 0;  // of pods
   Nominations nominations_;
+  GroupMembers members_;
+  PodLabelIndex labelled_;
 
   std::unique_ptr<UndoLog> undo_log_;
   UndoLog* undo_ = nullptr;  // the log, while a transaction is open

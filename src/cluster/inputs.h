@@ -17,12 +17,15 @@ struct PluginInputs {
   std::vector<CustomKind> kinds;              // read as JSON, from ObjectStore::custom
   std::vector<std::string> node_annotations;  // keys; read with Cluster::NodeAnnotation
   std::vector<std::string> pod_annotations;   // keys; kept in PodShape::source
+  // Keys that pods are found by: Cluster::Labelled.
+  std::vector<std::string> pod_labels = {};
 
   // Adds what is not there yet.
   void Add(const PluginInputs& other) {
     AddMissing(other.kinds, &kinds);
     AddMissing(other.node_annotations, &node_annotations);
     AddMissing(other.pod_annotations, &pod_annotations);
+    AddMissing(other.pod_labels, &pod_labels);
   }
 
  private:

@@ -7,8 +7,10 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "api/codec/json.h"
 #include "api/unknown_object.h"
 #include "cluster/objects/store.h"
 
@@ -26,6 +28,14 @@ struct CustomKind {
   bool operator==(const CustomKind&) const = default;
   auto operator<=>(const CustomKind&) const = default;
 };
+
+// An object of a kind with a type but no store, as plugins that name the kind read it.
+template <class T>
+concept NamedObject = std::is_same_v<decltype(T::metadata), api::ObjectMeta>;
+template <NamedObject T>
+api::UnknownObject AsUnknown(const T& object) {
+  return {std::string(T::kApiVersion), std::string(T::kKind), object.metadata, api::ToJson(object)};
+}
 
 // One store per kind that is kept.
 class CustomStores {
@@ -45,10 +55,11 @@ class CustomStores {
     const auto it = stores_.find(Key(api_version, kind));
     return it == stores_.end() ? nullptr : &it->second;
   }
-  // Calls f(kind, store) for every store.
+  // Calls f(api_version, kind, store) for every store.
   template <class F>
   void ForEach(F&& f) {
-    for (auto& [key, store] : stores_) f(std::string_view(key.second), store);
+    for (auto& [key, store] : stores_)
+      f(std::string_view(key.first), std::string_view(key.second), store);
   }
 
  private:

@@ -25,7 +25,8 @@ enum class EventResource : uint8_t {
   kDeviceClass,
   kWildCard,
   kCustomResource,  // of any kind that a plugin reads as JSON; hints look at the object
+  kPodGroup,        // only with Behaviour::pod_groups
 };
-inline constexpr size_t kEventResources = 18;
+inline constexpr size_t kEventResources = 19;
 
 }  // namespace berth::cluster

@@ -31,6 +31,17 @@ const KindInfo* FindKind(std::string_view kind) {
   return it == kinds.end() ? nullptr : &*it;
 }
 
+std::string ListNameOf(const CustomKind& kind) {
+  return FindKind(kind.kind) == nullptr ? kind.kind : kind.kind + "." + kind.group;
+}
+
+bool IsOfList(std::string_view list_name, std::string_view api_version, std::string_view kind) {
+  if (FindKind(kind) == nullptr) return list_name == kind;
+  const std::string_view group = GroupOf(api_version);
+  return list_name.size() == kind.size() + 1 + group.size() && list_name.starts_with(kind) &&
+         list_name[kind.size()] == '.' && list_name.ends_with(group);
+}
+
 std::vector<KindRights> RightsOf(const config::Behaviour& behaviour,
                                  std::span<const CustomKind> custom) {
   std::vector<KindRights> rights;

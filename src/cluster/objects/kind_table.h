@@ -39,6 +39,8 @@ struct KindInfo {
   bool optional = false;
   // A custom resource: it has no type and is decoded from JSON only.
   bool custom = false;
+  // What its lists are called where `kind` alone would be another one's (ListNameOf).
+  std::string_view list_name = "";
 };
 
 // A version of the API that replaces the earlier one from a release on.
@@ -65,6 +67,7 @@ inline bool Always(const config::Behaviour&) { return true; }
 inline bool Never(const config::Behaviour&) { return false; }
 inline bool WithDevices(const config::Behaviour& b) { return b.dynamic_resources; }
 inline bool WithTaintRules(const config::Behaviour& b) { return b.dra.taint_rules; }
+inline bool WithPodGroups(const config::Behaviour& b) { return b.pod_groups; }
 }  // namespace watched
 
 template <class T>
@@ -168,6 +171,12 @@ inline constexpr auto kKindTable = std::tuple{
                                   .optional = true,
                                   .versions = {{{config::Release::k1_36, "resource.k8s.io/v1beta2"},
                                                 {config::Release::k1_37, "resource.k8s.io/v1"}}}},
+    KindRow<api::PodGroup>{.plural = "podgroups",
+                           .store = &ObjectStore::pod_groups,
+                           .events = KindEvents{EventResource::kPodGroup},
+                           .watched = &watched::WithPodGroups,
+                           .optional = true,
+                           .writes = {{{"status", "patch"}}}},
     // Written only.
     KindRow<api::Lease>{
         .plural = "leases", .watched = &watched::Never, .writes = {{{"", "create, get, update"}}}},
@@ -217,6 +226,12 @@ constexpr std::optional<KindEvents> EventsOf() {
 std::vector<KindInfo> WatchedKinds(const config::Behaviour& behaviour);
 // Null for a kind without a row. The version is that of 1.34.
 const KindInfo* FindKind(std::string_view kind);
+
+// What the lists of a custom resource are called: its kind, followed by its group if a kind of the
+// table has the same name.
+std::string ListNameOf(const CustomKind& kind);
+// The same for an object. REQUIRES: it has no type of its own, or no store.
+bool IsOfList(std::string_view list_name, std::string_view api_version, std::string_view kind);
 
 // One rule of a role: what the scheduler may do with a kind.
 struct KindRights {

@@ -23,13 +23,14 @@ TEST(KindTable, EveryWatchedKindCanBeDecodedInEveryRelease) {
     config::Behaviour behaviour;
     behaviour.release = release;
     behaviour.dra.taint_rules = true;
+    behaviour.pod_groups = true;
     std::set<std::string_view> names;
     for (const KindInfo& kind : WatchedKinds(behaviour)) {
       names.insert(kind.kind);
       EXPECT_NE(api::FindObjectKind(kind.api_version, kind.kind), nullptr)
           << kind.api_version << " " << kind.kind;
     }
-    EXPECT_EQ(names.size(), 19u);
+    EXPECT_EQ(names.size(), 20u);
   }
 }
 
@@ -43,6 +44,16 @@ TEST(KindTable, DevicesAreWatchedAsTheirGatesSay) {
   EXPECT_EQ(WatchedKinds(behaviour).back().api_version, "resource.k8s.io/v1beta2");
   behaviour.release = config::Release::k1_37;
   EXPECT_EQ(WatchedKinds(behaviour).back().api_version, "resource.k8s.io/v1");
+}
+
+TEST(KindTable, PodGroupsAreWatchedByThoseWhoScheduleThem) {
+  config::Behaviour behaviour;
+  const size_t without = WatchedKinds(behaviour).size();
+  behaviour.pod_groups = true;
+  const auto kinds = WatchedKinds(behaviour);
+  EXPECT_EQ(kinds.size(), without + 1);
+  EXPECT_EQ(kinds.back().plural, "podgroups");
+  EXPECT_EQ(kinds.back().api_version, "scheduling.k8s.io/v1beta1");
 }
 
 TEST(KindTable, EveryStoredKindIsInTheTableOnce) {

@@ -27,6 +27,11 @@ bool Load(Cluster& cluster, api::Object&& object) {
           if (store == nullptr) return false;
           store->Set(std::forward<T>(value));
           return true;
+        } else if constexpr (NamedObject<Kind>) {
+          auto* store = cluster.MutableObjects().custom.Find(Kind::kApiVersion, Kind::kKind);
+          if (store == nullptr) return false;
+          store->Set(AsUnknown(value));
+          return true;
         } else {
           return false;
         }

@@ -55,6 +55,8 @@ TEST(Load, EveryKindGoesToItsStore) {
        [](const ObjectStore& s) { return s.device_classes.Size(); }},
       {"resource.k8s.io/v1alpha3", "DeviceTaintRule",
        [](const ObjectStore& s) { return s.device_taint_rules.Size(); }},
+      {"scheduling.k8s.io/v1beta1", "PodGroup",
+       [](const ObjectStore& s) { return s.pod_groups.Size(); }},
   };
   for (const Case& c : cases) {
     Cluster cluster;

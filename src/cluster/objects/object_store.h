@@ -13,6 +13,7 @@
 #include "api/resource/device_taint_rule.h"
 #include "api/resource/resource_claim.h"
 #include "api/resource/resource_slice.h"
+#include "api/scheduling/pod_group.h"
 #include "api/storage/csi_driver.h"
 #include "api/storage/csi_node.h"
 #include "api/storage/csi_storage_capacity.h"
@@ -43,6 +44,7 @@ struct ObjectStore {
   Store<api::ResourceSlice> resource_slices;
   Store<api::DeviceClass> device_classes;
   Store<api::DeviceTaintRule> device_taint_rules;
+  Store<api::PodGroup> pod_groups;
   CustomStores custom;
 };
 

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct Pod {
   // Deleted by a preemption that is still under way (condition DisruptionTarget, reason
   // PreemptionByScheduler).
   bool preempted = false;
+  // When the condition PodScheduled became True; absent: it is not. Not a part of the node's state:
+  // a change alone does not mark the node's row dirty.
+  std::optional<api::Time> scheduled_at;
   // Has chosen victims whose deletion is still being asked for; it is not tried again before. Kept
   // by the scheduler.
   bool preempting = false;

@@ -328,6 +328,10 @@ void WriteKind(const api::Pod& pod, KeyWriter& key) {
     key.Json(*spec.resources);
   }
   if (spec.host_network && spec.host_users == false) key.Text("U");
+  if (!spec.priority_class_name.empty()) {
+    key.Text("pc");
+    key.Text(spec.priority_class_name);
+  }
   for (const api::Volume& volume : spec.volumes) {
     if (!volume.image) continue;
     key.Text("I");
@@ -337,6 +341,10 @@ void WriteKind(const api::Pod& pod, KeyWriter& key) {
     key.Text("O");
     for (const std::string* part : {&owner->api_version, &owner->kind, &owner->name})
       key.Text(*part);
+  }
+  if (spec.scheduling_group) {
+    key.Text("G");
+    key.Json(*spec.scheduling_group);
   }
   key.Text("S");
   WriteStatus(pod.status, key);

@@ -83,6 +83,7 @@ TEST(PodShape, WhatSchedulingReadsTellsShapesApart) {
       {"toleration operator", [](api::Pod& p) { p.spec.tolerations[0].operator_ = "Exists"; }},
       {"toleration value", [](api::Pod& p) { p.spec.tolerations[0].value = "v"; }},
       {"toleration effect", [](api::Pod& p) { p.spec.tolerations[0].effect = "NoExecute"; }},
+      {"pod group", [](api::Pod& p) { p.spec.scheduling_group = api::PodSchedulingGroup{"gang"}; }},
       {"gate", [](api::Pod& p) { p.spec.scheduling_gates[0].name = "other"; }},
       {"no gate", [](api::Pod& p) { p.spec.scheduling_gates.clear(); }},
       {"affinity",

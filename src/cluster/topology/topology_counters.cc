@@ -82,14 +82,14 @@ void TopologyCounters::FillShape(ShapeSlot& slot, const PodShape& shape) {
   slot.shape = &shape;
   slot.namespace_ = shape.namespace_;
   slot.own = CompileOwnTerms(shape, strings_).terms;
+  boost::unordered_flat_map<uint32_t, size_t> position;  // in slot.terms; a pod may have thousands
   for (const OwnTerm& own : slot.own) {
     const uint32_t id = AcquireTerm(own);
-    const auto same = std::find_if(slot.terms.begin(), slot.terms.end(),
-                                   [&](const TermUse& use) { return use.id == id; });
-    if (same == slot.terms.end()) {
+    const auto [it, is_new] = position.try_emplace(id, slot.terms.size());
+    if (is_new) {
       slot.terms.push_back({id, 1});
     } else {
-      ++same->times;
+      ++slot.terms[it->second].times;
       --terms_[id]->shapes;
     }
   }

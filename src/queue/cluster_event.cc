@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, cluster::kEventResources> kResourceNames 
     "resource.k8s.io/DeviceClass",
     "*",
     "CustomResource",
+    "scheduling.k8s.io/PodGroup",
 };
 
 // By bit.

@@ -1,6 +1,9 @@
+// Over 600 lines: one class has all transitions between the places, and the interface forwards to
+// it.
 #include "queue/scheduling_queue.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +49,10 @@ class SchedulingQueue::Impl {
   template <class Filter>
   void Move(const Event& event, const api::Time& now, Filter&& filter);
   void Activate(PodId pod, const api::Time& now);
+  void EnterNew(const QueuedPod& record, const api::Time& now);
+  void EnterAgain(PodId id, uint32_t members, const api::Time& now);
+  void EndGroupAttempt(PodId id, GroupEnd end, uint32_t members, PluginMask rejected_by,
+                       bool keeps_timestamp, const api::Time& now);
   void Advance(const api::Time& now);
   std::optional<api::Time> NextWake() const;
   bool CanPop() const;
@@ -54,6 +61,7 @@ class SchedulingQueue::Impl {
   const InFlight& in_flight() const { return in_flight_; }
   const Slots& slots() const { return slots_; }
   QueueHost& host() const { return host_; }
+  const api::Time& now() const { return now_; }
   // Null when the pod is in none of the places.
   Slot* Get(PodId pod) {
     const auto it = slot_of_.find(pod);
@@ -87,6 +95,7 @@ class SchedulingQueue::Impl {
   // False: the pod is parked.
   bool Send(uint32_t slot, Requeue decision, std::string_view event, const api::Time& at);
 
+  std::optional<api::Time> BackoffEnd(const QueuedPod& info) const;
   bool IsBackingOff(const QueuedPod& info, const api::Time& at) const;
   Requeue Judge(const QueuedPod& info, PluginMask registered, const Event& event, PodId only) const;
   Requeue JudgeSincePop(uint32_t slot) const;
@@ -237,12 +246,12 @@ bool SchedulingQueue::Impl::ToBackoff(uint32_t slot, std::string_view event, con
     Park(slot, event, at);
     return false;
   }
-  const bool error = (s.info.unschedulable_plugins | s.info.pending_plugins) == 0;
+  // A group is never popped early.
+  const bool error =
+      s.info.members > 0 || (s.info.unschedulable_plugins | s.info.pending_plugins) == 0;
   host_.Moved(s.info, QueueName::kBackoff, event, s.place == Place::kNowhere);
   Enter(slot, error ? Place::kErrorBackoff : Place::kBackoff);
-  s.until = BackoffExpiration(options_.backoff, s.info.timestamp, s.info.unschedulable_count,
-                              s.info.consecutive_errors_count)
-                .value_or(api::Time{});
+  s.until = BackoffEnd(s.info).value_or(api::Time{});
   (error ? error_backoff_ : backoff_).Push(slot);
   return true;
 }
@@ -262,9 +271,19 @@ bool SchedulingQueue::Impl::Send(uint32_t slot, Requeue decision, std::string_vi
 
 // --- What an event means to a pod
 
+// The longest wait of a group grows with the square root of its size.
+std::optional<api::Time> SchedulingQueue::Impl::BackoffEnd(const QueuedPod& info) const {
+  BackoffOptions backoff = options_.backoff;
+  if (info.members > 1) {
+    backoff.max_ns = static_cast<int64_t>(static_cast<double>(backoff.max_ns) *
+                                          std::sqrt(static_cast<double>(info.members)));
+  }
+  return BackoffExpiration(backoff, info.timestamp, info.unschedulable_count,
+                           info.consecutive_errors_count);
+}
+
 bool SchedulingQueue::Impl::IsBackingOff(const QueuedPod& info, const api::Time& at) const {
-  const std::optional<api::Time> until = BackoffExpiration(
-      options_.backoff, info.timestamp, info.unschedulable_count, info.consecutive_errors_count);
+  const std::optional<api::Time> until = BackoffEnd(info);
   if (!until) return false;
   api::Time window = at;
   if (options_.backoff.align_to_second) window.nanos = 0;
@@ -462,6 +481,61 @@ void SchedulingQueue::Impl::Activate(PodId pod, const api::Time& now) {
   ToActive(slot, kForceActivate.custom_label, !passed_gates, at);
 }
 
+// --- Groups
+
+void SchedulingQueue::Impl::EnterNew(const QueuedPod& record, const api::Time& now) {
+  const api::Time& at = At(now);
+  const uint32_t slot = NewSlot(record.pod);
+  slots_[slot].info = record;
+  ToActive(slot, pod_added_, /*ask_gates=*/true, at);
+}
+
+void SchedulingQueue::Impl::EnterAgain(PodId id, uint32_t members, const api::Time& now) {
+  const api::Time& at = At(now);
+  const uint32_t slot = SlotOf(id);
+  if (slot == kNoSlot) return;
+  Slot& s = slots_[slot];
+  const Place place = s.place;
+  if (place == Place::kInFlight) return;
+  Leave(slot);
+  s.info.members = members;
+  if (place == Place::kUnschedulable || place == Place::kGated) {
+    Park(slot, pod_added_, at);
+  } else {
+    const bool waits = place == Place::kBackoff || place == Place::kErrorBackoff;
+    Send(slot, waits ? Requeue::kAfterBackoff : Requeue::kImmediately, pod_added_, at);
+  }
+}
+
+void SchedulingQueue::Impl::EndGroupAttempt(PodId id, GroupEnd end, uint32_t members,
+                                            PluginMask rejected_by, bool keeps_timestamp,
+                                            const api::Time& now) {
+  const api::Time& at = At(now);
+  const uint32_t slot = SlotOf(id);
+  if (slot == kNoSlot || slots_[slot].place != Place::kInFlight) return;
+  QueuedPod& info = slots_[slot].info;
+  info.members = members;
+  info.unschedulable_plugins = rejected_by;
+  info.pending_plugins = 0;
+  info.was_flushed = false;
+  info.flushed.reset();
+  switch (end) {
+    case GroupEnd::kScheduled:
+      info.unschedulable_count = info.consecutive_errors_count = 0;
+      break;
+    case GroupEnd::kRejected:
+      ++info.unschedulable_count;
+      info.consecutive_errors_count = 0;
+      break;
+    case GroupEnd::kError:
+      ++info.consecutive_errors_count;
+      break;
+  }
+  if (!keeps_timestamp) info.timestamp = at;
+  const bool waits = end != GroupEnd::kScheduled;
+  Send(slot, waits ? Requeue::kAfterBackoff : Requeue::kImmediately, kScheduleAttemptFailure, at);
+}
+
 // --- Time
 
 std::optional<api::Time> SchedulingQueue::Impl::NextWake() const {
@@ -565,6 +639,18 @@ void SchedulingQueue::MoveIf(const Event& event, const api::Time& now, const Pod
   impl_->Move(event, now, filter);
 }
 void SchedulingQueue::Activate(PodId pod, const api::Time& now) { impl_->Activate(pod, now); }
+void SchedulingQueue::EnterNew(const QueuedPod& record, const api::Time& now) {
+  impl_->EnterNew(record, now);
+}
+void SchedulingQueue::EnterAgain(PodId id, uint32_t members, const api::Time& now) {
+  impl_->EnterAgain(id, members, now);
+}
+void SchedulingQueue::EndGroupAttempt(PodId id, GroupEnd end, uint32_t members,
+                                      PluginMask rejected_by, bool keeps_timestamp,
+                                      const api::Time& now) {
+  impl_->EndGroupAttempt(id, end, members, rejected_by, keeps_timestamp, now);
+}
+const api::Time& SchedulingQueue::LastNow() const { return impl_->now(); }
 void SchedulingQueue::Advance(const api::Time& now) { impl_->Advance(now); }
 std::optional<api::Time> SchedulingQueue::NextWake() const { return impl_->NextWake(); }
 bool SchedulingQueue::CanPop() const { return impl_->CanPop(); }

@@ -57,7 +57,12 @@ struct QueuedPod {
   // It left the unschedulable pods without an event, and has not been tried since.
   bool was_flushed = false;
   std::optional<api::Time> flushed;  // when that was last, since its last attempt
+  // The record stands for a pod group with that many pods, see grouped_queue.h; 0: for a pod.
+  uint32_t members = 0;
 };
+
+// How the attempt of a pod group ended.
+enum class GroupEnd : uint8_t { kScheduled, kRejected, kError };
 
 // The result of a PreEnqueue plugin.
 struct Gate {
@@ -106,35 +111,35 @@ class SchedulingQueue {
  public:
   // `host` outlives the queue; `profiles` is how many there are.
   SchedulingQueue(QueueHost& host, size_t profiles, const QueueOptions& options);
-  ~SchedulingQueue();
+  virtual ~SchedulingQueue();
 
   // --- Pods
   // come and go
-  void Add(PodId pod, uint8_t profile, const api::Time& now);
+  virtual void Add(PodId pod, uint8_t profile, const api::Time& now);
   // The pod itself has changed; `changes` lists how (PodChanges), `old_pod` and `new_pod` are its
   // snapshots. The QueueHost already reflects the new version. Does nothing to a pod the queue does
   // not know.
-  void Update(PodId pod, std::span<const ClusterEvent> changes, const PodSnapshot& old_pod,
-              const PodSnapshot& new_pod, const api::Time& now);
+  virtual void Update(PodId pod, std::span<const ClusterEvent> changes, const PodSnapshot& old_pod,
+                      const PodSnapshot& new_pod, const api::Time& now);
   // The pod is deleted or has a node: removes it. If it is in flight, Done removes it.
-  void Delete(PodId pod);
+  virtual void Delete(PodId pod);
 
   // --- Attempts
   // The next pod to schedule; it is in flight until Done. Empty: no pod is ready.
-  std::optional<PodId> Pop(const api::Time& now);
+  virtual std::optional<PodId> Pop(const api::Time& now);
   // The record of a pod in any of the queues or in flight; null when it is in none.
-  const QueuedPod* Find(PodId pod) const;
-  QueuedPod* FindInFlight(PodId pod);
+  virtual const QueuedPod* Find(PodId pod) const;
+  virtual QueuedPod* FindInFlight(PodId pod);
   // The attempt is over and the pod leaves the queue. Does nothing to a pod that is not in flight.
-  void Done(PodId pod);
+  virtual void Done(PodId pod);
   // The attempt has failed: the rejecting plugins and the events since Pop decide where the pod
   // goes. `rejected_*` replace the plugins that rejected it; both empty: an error. Does nothing to
   // a pod that is not in flight, so duplicate reports are harmless.
-  void AddUnschedulable(PodId pod, PluginMask rejected_by, PluginMask pending_by,
-                        const api::Time& now);
+  virtual void AddUnschedulable(PodId pod, PluginMask rejected_by, PluginMask pending_by,
+                                const api::Time& now);
   // A pod that was Done returns because its binding failed: `failed` is what FindInFlight returned
   // for it. Counts as an error. Does nothing to a pod the queue knows.
-  void AddFailed(const QueuedPod& failed, const api::Time& now);
+  virtual void AddFailed(const QueuedPod& failed, const api::Time& now);
 
   // --- Events
   // An event that does not concern one pending pod. Pods whose rejecting plugins' hints return
@@ -145,7 +150,7 @@ class SchedulingQueue {
   using PodFilter = std::function<bool(const QueuedPod&)>;
   void MoveIf(const Event& event, const api::Time& now, const PodFilter& filter);
   // Moves `pod` to the active queue from any other (kForceActivate).
-  void Activate(PodId pod, const api::Time& now);
+  virtual void Activate(PodId pod, const api::Time& now);
 
   // --- Time
   // Moves pods whose wait is over. Call at NextWake or later.
@@ -156,18 +161,32 @@ class SchedulingQueue {
   bool CanPop() const;
 
   // --- What there is
-  size_t Count(QueueName queue) const;
-  size_t InFlightCount() const;
+  virtual size_t Count(QueueName queue) const;
+  virtual size_t InFlightCount() const;
   size_t InFlightEvents() const;
   // All pods in the queues and in flight, unordered, with their places (as in WhereIs).
-  void ForEach(FunctionRef<void(const QueuedPod&, std::string_view)> fn) const;
+  virtual void ForEach(FunctionRef<void(const QueuedPod&, std::string_view)> fn) const;
   // The events that are kept for pods in flight, in order.
   void ForEachInFlightEvent(FunctionRef<void(const Event&)> fn) const;
   // The name of the pod's place, for invariants and dumps: "active", "backoff", "error-backoff",
   // "unschedulable", "gated", "in-flight"; empty when nowhere.
-  std::string_view WhereIs(PodId pod) const;
+  virtual std::string_view WhereIs(PodId pod) const;
   // When the backoff of a pod ends; empty: it is not in backoff.
-  std::optional<api::Time> BackoffUntil(PodId pod) const;
+  virtual std::optional<api::Time> BackoffUntil(PodId pod) const;
+
+ protected:
+  // --- For records that stand for pod groups
+  // A record that no place holds yet goes where new pods go.
+  void EnterNew(const QueuedPod& record, const api::Time& now);
+  // The group has other pods now: the record leaves its place and is put there again. PreEnqueue
+  // runs unless it is parked.
+  void EnterAgain(PodId id, uint32_t members, const api::Time& now);
+  // The attempt of a record in flight is over. `rejected_by`: the plugins that rejected some pod.
+  // `keeps_timestamp`: it does not go behind others.
+  void EndGroupAttempt(PodId id, GroupEnd end, uint32_t members, PluginMask rejected_by,
+                       bool keeps_timestamp, const api::Time& now);
+  // The time of the last operation.
+  const api::Time& LastNow() const;
 
  private:
   class Impl;

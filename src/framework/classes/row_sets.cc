@@ -1,9 +1,9 @@
 #include "framework/classes/row_sets.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/check.h"
+#include "base/nth_bit.h"
 
 namespace berth::framework {
 
@@ -141,8 +141,7 @@ NodeIndex RowSets::Nth(std::span<const Id> ids, size_t rank) {
     }
     uint64_t word = 0;
     for (const uint32_t leaf : picked_) word |= leaves_[leaf].words[w];
-    for (; rank > 0; --rank) word &= word - 1;
-    return static_cast<NodeIndex>(first + w * 64 + static_cast<size_t>(std::countr_zero(word)));
+    return static_cast<NodeIndex>(first + w * 64 + NthBit(word, rank));
   }
 }
 

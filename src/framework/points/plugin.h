@@ -53,6 +53,15 @@ class PluginState {
   virtual ~PluginState() = default;
 };
 
+// What plugins derived about one pod, set aside so that its cycle can go on with others: see
+// Cycle::Exchange.
+struct CycleState {
+  const cluster::Pod* pod = nullptr;
+  const NodeSet* within = nullptr;
+  std::vector<std::unique_ptr<PluginState>> states;  // by plugin position
+  std::vector<uint8_t> filter_skipped;               // the same
+};
+
 // The cycle, as passed to a plugin at every extension point.
 struct CycleContext {
   const cluster::Cluster& cluster;
@@ -98,6 +107,9 @@ class PreEnqueuePlugin : public virtual Plugin {
 // Orders the active queue. Exactly one per configuration.
 class QueueSortPlugin : public virtual Plugin {
  public:
+  // Which time Less is given: when the pod entered the active queue for the first time, or when it
+  // last entered the queues.
+  virtual bool ByFirstAttempt() const { return false; }
   // True when `a`, queued at `a_queued` (ns), goes before `b`.
   virtual bool Less(const cluster::Cluster&, const cluster::Pod& a, int64_t a_queued,
                     const cluster::Pod& b, int64_t b_queued) const = 0;

@@ -55,7 +55,35 @@ void Cycle::Begin(const cluster::Cluster& cluster, const cluster::Pod& pod, cons
   errors_.clear();
   verdicts_left_ = false;
   if (verdicts_.size() < cluster.Rows()) verdicts_.resize(cluster.Rows());
-  for (const auto& [plugin, state] : plan_->begin) plugin->BeginCycle(*context_, state);
+  for (const uint8_t index : plan_->begin) {
+    profile_.At(index).BeginCycle(*context_, plan_->states[index]);
+  }
+}
+
+CycleState Cycle::MakeState() const {
+  CycleState state;
+  for (const auto& plugin : profile_.Plugins()) state.states.push_back(plugin->NewState());
+  state.filter_skipped.resize(state.states.size());
+  return state;
+}
+
+void Cycle::Exchange(CycleState& state) {
+  const cluster::Pod* pod = context_ ? &context_->pod : nullptr;
+  states_.swap(state.states);
+  filter_skipped_.swap(state.filter_skipped);
+  std::swap(within_, state.within);
+  for (const auto& plan : plans_) {
+    if (plan == nullptr) continue;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      if (plan->idle[i] == 0) plan->states[i] = states_[i].get();
+    }
+  }
+  if (state.pod != nullptr) {
+    const cluster::Cluster& cluster = context_->cluster;
+    context_.emplace(CycleContext{cluster, *state.pod, *state.pod->shape});
+    plan_ = &PlanFor(ask_all_ ? kAllParts : state.pod->shape->parts);
+  }
+  state.pod = pod;
 }
 
 // The cycle's pod has exactly these parts, or the plan is the one for all parts.
@@ -69,7 +97,7 @@ const Cycle::Plan& Cycle::PlanFor(uint32_t parts) {
     const Plugin& plugin = profile_.At(index);
     idle[i] = (plugin.Concerns() & (parts | kEveryPod)) == 0 && IsIdle(index);
     plan->states.push_back((idle[i] != 0 ? idle_states_ : states_)[i].get());
-    if (idle[i] == 0 && states_[i]) plan->begin.emplace_back(&plugin, states_[i].get());
+    if (idle[i] == 0 && states_[i]) plan->begin.push_back(index);
   }
   const auto sort = [&](const auto& all, auto* asked, std::vector<uint8_t>* skipped) {
     skipped->resize(states_.size());
@@ -80,6 +108,7 @@ const Cycle::Plan& Cycle::PlanFor(uint32_t parts) {
   };
   sort(profile_.pre_filter, &plan->pre_filter, &plan->filter_skipped);
   sort(profile_.pre_score, &plan->pre_score, &plan->pre_score_skipped);
+  plan->idle = std::move(idle);
   return *plan;
 }
 

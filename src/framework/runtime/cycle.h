@@ -42,6 +42,13 @@ class Cycle {
   const CycleContext& context() const { return *context_; }
   const NodeSet* within() const { return within_; }
 
+  // A state for Exchange that belongs to no pod yet.
+  CycleState MakeState() const;
+  // Swaps what the plugins derived about the cycle's pod with `state`. With that of another pod,
+  // AddPod, RemovePod, FilterOne, Reserve and Unreserve concern that pod; with an empty one the
+  // next call is Begin. Verdicts and scores do not move along.
+  void Exchange(CycleState& state);
+
   // --- For metrics
   // Observer of points and, with `plugins`, of single plugins, from the next Begin on; null: none.
   void set_watch(CycleWatch* watch, bool plugins) {
@@ -153,7 +160,8 @@ class Cycle {
   // The plan for all pods that have the same parts (Plugin::Concerns).
   struct Plan {
     std::vector<PluginState*> states;  // by plugin position
-    std::vector<std::pair<const Plugin*, PluginState*>> begin;
+    std::vector<uint8_t> idle;         // the same: 1, the state is one for all such pods
+    std::vector<uint8_t> begin;        // plugins to notify of a pod
     // The plugins to call, and by plugin position those that would return Skip.
     std::vector<Served<PreFilterPlugin>> pre_filter;
     std::vector<uint8_t> filter_skipped;

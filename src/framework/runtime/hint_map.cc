@@ -63,6 +63,7 @@ std::vector<ClusterEvent> IncomingEvents(const config::Behaviour& behaviour) {
   for (auto r = static_cast<uint8_t>(kPersistentVolume); r < static_cast<uint8_t>(kWildCard); ++r) {
     add(static_cast<EventResource>(r), {});
   }
+  if (behaviour.pod_groups) add(kPodGroup, {});
   events.push_back(queue::kUnschedulableTimeout);
   events.push_back(queue::kForceActivate);
   return events;
@@ -75,6 +76,7 @@ std::vector<RegisteredEvent> DefaultEvents(const config::Behaviour& behaviour) {
   resources.insert(resources.end(),
                    {kNode, kPersistentVolume, kPersistentVolumeClaim, kCSINode, kCSIDriver,
                     kCSIStorageCapacity, kStorageClass, kResourceClaim, kDeviceClass});
+  if (behaviour.pod_groups) resources.push_back(kPodGroup);
   std::vector<RegisteredEvent> events;
   for (const EventResource resource : resources) {
     events.push_back({{resource, queue::kAll}, {}, {}});

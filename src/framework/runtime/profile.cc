@@ -93,7 +93,22 @@ Result<std::unique_ptr<Profile>> Profile::Make(const config::ResolvedProfile& re
   if (done) done = fill(ExtensionPoint::kPreBind, &profile->pre_bind);
   if (done) done = fill(ExtensionPoint::kBind, &profile->bind);
   if (done) done = fill(ExtensionPoint::kPostBind, &profile->post_bind);
+  std::vector<Served<PlacementScorePlugin>> placement_score;
+  if (handle.behaviour.pod_groups) {
+    for (const auto& [plugin, index] : profile->permit) {
+      auto* feasible = dynamic_cast<PlacementFeasiblePlugin*>(plugin);
+      if (feasible != nullptr) profile->placement_feasible.push_back({feasible, index});
+    }
+    if (done) done = fill(ExtensionPoint::kPlacementGenerate, &profile->placement_generate);
+    if (done) done = fill(ExtensionPoint::kPlacementScore, &placement_score);
+    if (done) done = fill(ExtensionPoint::kPodGroupPostFilter, &profile->pod_group_post_filter);
+  }
   if (!done) return Fail(done.error());
+  const auto& placement_weights = resolved.At(ExtensionPoint::kPlacementScore);
+  for (size_t i = 0; i < placement_score.size(); ++i) {
+    const auto& [plugin, index] = placement_score[i];
+    profile->placement_score.push_back({plugin, index, placement_weights[i].weight});
+  }
   const auto& weights = resolved.At(ExtensionPoint::kScore);
   for (size_t i = 0; i < score.size(); ++i) {
     profile->score.push_back({score[i].plugin, score[i].index, weights[i].weight});

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "framework/points/plugin.h"
 #include "framework/points/pod_control.h"
+#include "framework/points/pod_group.h"
 #include "framework/points/pre_bind.h"
 
 namespace berth::framework {
@@ -55,6 +56,12 @@ struct ServedScore {
   int64_t weight;
 };
 
+struct ServedPlacementScore {
+  PlacementScorePlugin* plugin;
+  uint8_t index;
+  int64_t weight;
+};
+
 class Profile {
  public:
   // Creates every plugin that `resolved` names at an extension point. `registry` must contain them
@@ -85,6 +92,11 @@ class Profile {
   std::vector<Served<PreBindPlugin>> pre_bind;
   std::vector<Served<BindPlugin>> bind;
   std::vector<Served<PostBindPlugin>> post_bind;
+  // Points of pod groups; empty where groups are not scheduled (Behaviour::pod_groups).
+  std::vector<Served<PlacementFeasiblePlugin>> placement_feasible;  // Permit plugins that serve it
+  std::vector<Served<PlacementGeneratePlugin>> placement_generate;  // at most one
+  std::vector<ServedPlacementScore> placement_score;
+  std::vector<Served<PodGroupPostFilterPlugin>> pod_group_post_filter;
 
  private:
   Profile() = default;

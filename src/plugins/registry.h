@@ -7,7 +7,7 @@
 
 namespace berth::plugins {
 
-// In the order of kube-scheduler's default configuration.
+// In the order of kube-scheduler's default configuration, then those of scheduler-plugins.
 std::span<const framework::RegistryRow> InTree();
 
 }  // namespace berth::plugins

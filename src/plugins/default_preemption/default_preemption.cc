@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "framework/runtime/diagnosis.h"
+#include "plugins/default_preemption/group_preemption.h"
 
 namespace berth::plugins::default_preemption {
 namespace {
@@ -133,6 +134,7 @@ std::vector<size_t> LeastHarmful(const Cluster& cluster, const std::vector<Candi
 
 std::string DefaultPreemption::NotEligible(const Cycle& cycle, const Cluster& cluster,
                                            const framework::Diagnosis& diagnosis) {
+  const UnitRules rules(cycle.profile().GetBehaviour());
   const cluster::Pod& pod = cycle.context().pod;
   if (pod.shape->never_preempts) return "not eligible due to preemptionPolicy=Never.";
   if (pod.nominated_node_name.empty()) return "";
@@ -141,7 +143,8 @@ std::string DefaultPreemption::NotEligible(const Cycle& cycle, const Cluster& cl
   if (code == Code::kUnschedulableAndUnresolvable || n == cluster::kNoNode) return "";
   for (const cluster::PodId id : cluster.Record(n).pods) {
     const cluster::Pod& other = cluster.GetPod(id);
-    if (other.shape->priority < pod.shape->priority && other.terminating && other.preempted) {
+    if (other.terminating && other.preempted &&
+        VictimPriority(cluster, other, rules) < pod.shape->priority) {
       return "not eligible due to a terminating pod on the nominated node.";
     }
   }
@@ -159,7 +162,7 @@ DefaultPreemption::Report DefaultPreemption::Evaluate(Cycle& cycle, Cluster& clu
   Report report;
   if (!NotEligible(cycle, cluster, diagnosis).empty()) return report;
   budgets_.Refresh(cluster);
-  DryRun dry_run(cycle, cluster, budgets_);
+  DryRun dry_run(cycle, cluster, budgets_, units_);
   PotentialNodes(cycle, cluster, diagnosis, &nodes_);
   for (const NodeIndex n : nodes_) {
     Candidate candidate;
@@ -212,7 +215,7 @@ Status DefaultPreemption::Find(Cycle& cycle, Cluster& cluster,
     budgets_.Refresh(cluster);
     const size_t wanted = CandidatesWanted(nodes_.size());
     const size_t offset = random_.Below(nodes_.size());
-    KnownVictims::Search search(known_, cycle, cluster, budgets_);
+    KnownVictims::Search search(known_, cycle, cluster, budgets_, units_);
     bool harmless = false;  // some candidate breaks no budget
     for (size_t i = 0; i < nodes_.size() && !(harmless && found_.size() >= wanted); ++i) {
       const size_t at = offset + i;
@@ -250,6 +253,17 @@ Status DefaultPreemption::Propose(const Cluster& cluster, const Candidate& chose
   result->victims = chosen.victims;
   if (!has_message_) return {};
   return Status(Code::kSuccess, {FoundMessage(result->nominated_node, chosen.victims.size())});
+}
+
+Status DefaultPreemption::PodGroupPostFilter(Cycle& cycle, Cluster& cluster,
+                                             const framework::PodGroupInfo& info,
+                                             framework::PodGroupTrial& trial,
+                                             framework::PodGroupPostFilterResult* result) {
+  budgets_.Refresh(cluster);
+  GroupPreemption preemption(cycle, cluster, budgets_, units_, group_policy_);
+  const Status status = preemption.Run(info, trial, result);
+  if (status.Message().empty()) return status;
+  return {status.code(), "pod group preemption: " + status.Message()};
 }
 
 std::string FoundMessage(std::string_view node, size_t victims) {

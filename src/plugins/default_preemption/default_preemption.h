@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "framework/points/pod_group.h"
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
 #include "plugins/default_preemption/known_victims.h"
@@ -27,6 +28,7 @@ std::string FoundMessage(std::string_view node, size_t victims);
 
 class DefaultPreemption final : public framework::PostFilterPlugin,
                                 public framework::PreemptionPlugin,
+                                public framework::PodGroupPostFilterPlugin,
                                 public framework::PreEnqueuePlugin,
                                 public framework::EnqueueExtensions {
  public:
@@ -34,6 +36,8 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
                     const config::Behaviour& behaviour = {})
       : args_(args),
         has_message_(behaviour.preemption_has_message),
+        units_(behaviour),
+        group_policy_(behaviour.pod_group_preemption_policy),
         random_(seed),
         budgets_(behaviour.victims_stop_at_first_budget) {}
 
@@ -43,8 +47,10 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
   // Holds a pod back while its victims are being deleted.
   framework::Status PreEnqueue(const cluster::Cluster&, const cluster::Pod& pod) const override {
     if (!pod.preempting) return {};
+    const bool in_group = units_.groups && cluster::GroupNameOf(pod) != nullptr;
     return framework::Status::Unresolvable(
-        "waiting for the preemption for this pod to be finished");
+        in_group ? "waiting for the preemption for this pod group to be finished"
+                 : "waiting for the preemption for this pod to be finished");
   }
 
   framework::Status PostFilter(framework::Cycle& cycle, cluster::Cluster& cluster,
@@ -58,6 +64,11 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
                                   const std::vector<Candidate>& candidates,
                                   framework::PostFilterResult* result) override;
   framework::Status ReviewFailed(std::string_view why) const override;
+  // For a whole group, in the whole cluster.
+  framework::Status PodGroupPostFilter(framework::Cycle& cycle, cluster::Cluster& cluster,
+                                       const framework::PodGroupInfo& info,
+                                       framework::PodGroupTrial& trial,
+                                       framework::PodGroupPostFilterResult* result) override;
 
   // For reports: the candidates of the cycle's pod on all nodes. Proposes nothing and leaves the
   // cluster unchanged. Empty when the pod may not preempt.
@@ -87,6 +98,8 @@ class DefaultPreemption final : public framework::PostFilterPlugin,
 
   config::DefaultPreemptionArgs args_;
   const bool has_message_;  // of what was found
+  const UnitRules units_;
+  const bool group_policy_;  // preemptionPolicy is that of the group, not of its pods
   Random random_;
   DisruptionBudgets budgets_;
   KnownVictims known_;

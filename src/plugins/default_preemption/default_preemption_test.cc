@@ -116,8 +116,9 @@ TEST_F(Preemption, SparesThePodsThatRanLongest) {
   EXPECT_THAT(Names(result.victims), ElementsAre("young"));
 }
 
-// Recorded from kube-scheduler: of pods that have not started it spares the last.
-TEST_F(Preemption, PodsThatHaveNotStartedAreSparedFromTheLastOn) {
+// Recorded from kube-scheduler: of pods that have not started it spares the last, from 1.37 on the
+// first.
+TEST_F(Preemption, OfPodsThatHaveNotStartedTheOrderIsThatOfTheMinor) {
   AddNode("a", 7);
   AddPod("low", 1, "a", "");
   AddPod("v0", 2, "a", "");
@@ -125,9 +126,18 @@ TEST_F(Preemption, PodsThatHaveNotStartedAreSparedFromTheLastOn) {
   AddPod("runs", 2, "a", "2025-01-03T00:00:00Z");
   AddPod("v2", 2, "a", "");
   AddPod("v3", 2, "a", "");
-  std::vector<PodId> pods = cluster_.Record(cluster_.FindNode("a")).pods;
-  SortByImportance(cluster_, pods);
-  EXPECT_THAT(Names(pods), ElementsAre("runs", "v3", "v2", "v1", "v0", "low"));
+  const NodeIndex a = cluster_.FindNode("a");
+  const auto sorted = [&](const UnitRules& rules) {
+    std::vector<DisruptionUnit> units = UnitsBelow(cluster_, {&a, 1}, 10, rules);
+    SortByImportance(units, rules);
+    std::vector<PodId> pods;
+    for (const DisruptionUnit& unit : units) pods.push_back(unit.pods.front());
+    return Names(pods);
+  };
+  UnitRules rules;
+  EXPECT_THAT(sorted(rules), ElementsAre("runs", "v3", "v2", "v1", "v0", "low"));
+  rules.start_when_listed = true;
+  EXPECT_THAT(sorted(rules), ElementsAre("runs", "v0", "v1", "v2", "v3", "low"));
 }
 
 TEST_F(Preemption, SparesPodsWhoseBudgetIsUsedUp) {

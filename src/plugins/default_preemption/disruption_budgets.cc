@@ -24,24 +24,31 @@ void DisruptionBudgets::Refresh(const cluster::Cluster& cluster) {
   });
 }
 
-void DisruptionBudgets::Split(const cluster::Cluster& cluster,
-                              const std::vector<cluster::PodId>& pods,
-                              std::vector<cluster::PodId>* violating,
-                              std::vector<cluster::PodId>* others) const {
+void DisruptionBudgets::Split(const cluster::Cluster& cluster, std::vector<DisruptionUnit> units,
+                              std::vector<Violation>* violating,
+                              std::vector<DisruptionUnit>* others) const {
   std::vector<int64_t> allowed;
   for (const Budget& budget : budgets_) allowed.push_back(budget.allowed);
-  for (const cluster::PodId id : pods) {
-    const cluster::Pod& pod = cluster.GetPod(id);
+  const auto violates = [&](const cluster::Pod& pod) {
     const api::StringMap& labels = pod.shape->source.metadata.labels;
-    bool violates = false;
+    bool beyond = false;
     for (size_t i = 0; i < budgets_.size() && !labels.empty(); ++i) {
       const Budget& budget = budgets_[i];
       if (budget.namespace_ != pod.namespace_() || !budget.selector.Matches(labels)) continue;
       if (std::binary_search(budget.disrupted.begin(), budget.disrupted.end(), pod.name)) continue;
-      violates = --allowed[i] < 0 || violates;
-      if (violates && stop_at_first_) break;
+      beyond = --allowed[i] < 0 || beyond;
+      if (beyond && stop_at_first_) break;
     }
-    (violates ? violating : others)->push_back(id);
+    return beyond;
+  };
+  for (DisruptionUnit& unit : units) {
+    int64_t pods = 0;
+    for (const cluster::PodId id : unit.pods) pods += violates(cluster.GetPod(id)) ? 1 : 0;
+    if (pods > 0) {
+      violating->push_back({std::move(unit), pods});
+    } else {
+      others->push_back(std::move(unit));
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "api/policy/pod_disruption_budget.h"
 #include "api/rules/label_selector.h"
 #include "cluster/cluster.h"
+#include "plugins/default_preemption/disruption_unit.h"
 
 namespace berth::plugins::default_preemption {
 
@@ -21,10 +22,14 @@ class DisruptionBudgets {
   // Changes with them.
   uint64_t Generation() const { return generation_; }
 
-  // Splits `pods` (most important first) into those beyond some budget and the others, both in
-  // order. Each pod uses up one disruption of every budget that covers it.
-  void Split(const cluster::Cluster& cluster, const std::vector<cluster::PodId>& pods,
-             std::vector<cluster::PodId>* violating, std::vector<cluster::PodId>* others) const;
+  // Splits `units` (most important first) into those with a pod beyond some budget and the others,
+  // both in order. Each pod uses up one disruption of every budget that covers it.
+  struct Violation {
+    DisruptionUnit unit;
+    int64_t pods = 0;  // that are beyond a budget
+  };
+  void Split(const cluster::Cluster& cluster, std::vector<DisruptionUnit> units,
+             std::vector<Violation>* violating, std::vector<DisruptionUnit>* others) const;
 
  private:
   struct Budget {

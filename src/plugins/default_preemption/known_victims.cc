@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "cluster/objects/object_store.h"
+
 namespace berth::plugins::default_preemption {
 namespace {
 
@@ -14,12 +16,16 @@ constexpr uint32_t kNone = UINT32_MAX;
 // Shapes whose findings are kept; looking through them is part of every search.
 constexpr size_t kMostTables = 16;
 
-// When the most important victims started, the earliest of them. Not started: now.
+// When the victims of the highest priority started, the earliest of them. Not started: now.
 int64_t EarliestStart(const cluster::Cluster& cluster, const Candidate& candidate) {
-  const int32_t highest = cluster.GetPod(candidate.victims.front()).shape->priority;
+  int32_t highest = cluster.GetPod(candidate.victims.front()).shape->priority;
   int64_t earliest = std::numeric_limits<int64_t>::max();
   for (const cluster::PodId id : candidate.victims) {
     const cluster::Pod& pod = cluster.GetPod(id);
+    if (pod.shape->priority > highest) {  // a pod may have another priority than its group
+      highest = pod.shape->priority;
+      earliest = std::numeric_limits<int64_t>::max();
+    }
     if (pod.shape->priority != highest || pod.start_time.IsZero()) continue;
     earliest = std::min(earliest, pod.start_time.UnixNano());
   }
@@ -135,10 +141,13 @@ bool KnownVictims::BeginKept(const framework::Cycle& cycle, const cluster::Clust
 }
 
 KnownVictims::Search::Search(KnownVictims& known, framework::Cycle& cycle,
-                             cluster::Cluster& cluster, const DisruptionBudgets& budgets)
-    : known_(known), cycle_(cycle), cluster_(cluster), dry_run_(cycle, cluster, budgets) {
+                             cluster::Cluster& cluster, const DisruptionBudgets& budgets,
+                             const UnitRules& rules)
+    : known_(known), cycle_(cycle), cluster_(cluster), dry_run_(cycle, cluster, budgets, rules) {
   known_.passing_.clear();
-  kept_ = known_.BeginKept(cycle, cluster, budgets);
+  // Groups may have pods on other nodes, which are evicted too.
+  const bool groups = rules.groups && cluster.Objects().pod_groups.Size() > 0;
+  kept_ = !groups && known_.BeginKept(cycle, cluster, budgets);
 }
 
 KnownVictims::Search::~Search() {

@@ -51,7 +51,7 @@ class KnownVictims {
   class Search {
    public:
     Search(KnownVictims& known, framework::Cycle& cycle, cluster::Cluster& cluster,
-           const DisruptionBudgets& budgets);
+           const DisruptionBudgets& budgets, const UnitRules& rules);
     ~Search();
     Search(const Search&) = delete;
     Search& operator=(const Search&) = delete;

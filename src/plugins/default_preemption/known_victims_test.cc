@@ -75,7 +75,7 @@ class Known : public ::testing::Test {
     cycle_->Begin(cluster_, cluster_.GetPod(id));
     budgets_.Refresh(cluster_);
     std::vector<std::string> victims;
-    KnownVictims::Search search(known_, *cycle_, cluster_, budgets_);
+    KnownVictims::Search search(known_, *cycle_, cluster_, budgets_, UnitRules());
     cluster_.Nodes().ForEach([&](NodeIndex n) {
       const Finding& finding = search.LookAt(n);
       if (!finding.is_candidate) victims.emplace_back("none");

@@ -172,7 +172,8 @@ Result<api::AllocationResult> MakeAllocation(const Inventory& inventory, const P
     if (request.admin_access) device.admin_access = true;
     if (plan.features.consumable_capacity && IsShared(inventory.DeviceAt(found.slot))) {
       device.share_id = MakeShareId(*planned.claim, result.devices.results.size());
-      device.consumed_capacity = ConsumedCapacity(inventory.DeviceAt(found.slot), request.capacity);
+      device.consumed_capacity =
+          ConsumedCapacity(inventory.DeviceAt(found.slot), request.capacity, plan.features);
     }
     if (inventory.Features().binding_conditions) {
       device.binding_conditions = published.binding_conditions;

@@ -21,6 +21,7 @@
 
 #include "framework/points/claim_aware.h"
 #include "framework/points/device_claims.h"
+#include "framework/points/pod_group.h"
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
 #include "plugins/common/node_matcher.h"
@@ -43,6 +44,7 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
                                public framework::ClaimAwarePlugin,
                                public framework::ScorePlugin,
                                public framework::PostFilterPlugin,
+                               public framework::PodGroupPostFilterPlugin,
                                public framework::ReservePlugin,
                                public framework::PreBindPlugin,
                                public framework::TimeAwarePlugin,
@@ -93,6 +95,10 @@ class DynamicResources final : public framework::PreEnqueuePlugin,
   // Proposes to deallocate a claim that keeps the pod from nodes and that nobody else uses.
   framework::Status PostFilter(framework::Cycle&, cluster::Cluster&, const framework::Diagnosis&,
                                framework::PostFilterResult*) override;
+  // Leaves the claims of a group's pods allocated.
+  framework::Status PodGroupPostFilter(framework::Cycle&, cluster::Cluster&,
+                                       const framework::PodGroupInfo&, framework::PodGroupTrial&,
+                                       framework::PodGroupPostFilterResult*) override;
   framework::Status Reserve(const framework::CycleContext&, framework::PluginState*,
                             cluster::NodeIndex) override;
   // Gives back what is in flight. What was written already is for the PreBind task to undo.

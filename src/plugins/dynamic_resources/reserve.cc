@@ -21,6 +21,18 @@ constexpr int64_t kMaxAlternatives = 8;
 
 // --- PostFilter
 
+// kube-scheduler says this of every group it looks at, whether a claim was in the way or not.
+Status DynamicResources::PodGroupPostFilter(framework::Cycle& cycle, cluster::Cluster&,
+                                            const framework::PodGroupInfo& info,
+                                            framework::PodGroupTrial&,
+                                            framework::PodGroupPostFilterResult*) {
+  const bool by_topology = cycle.profile().GetBehaviour().pod_group_topology;
+  if (by_topology && info.group.spec.scheduling_constraints) {
+    return Status(framework::Code::kUnschedulable, std::vector<std::string>());
+  }
+  return Status::Unschedulable("deallocation and deletion of ResourceClaims completed");
+}
+
 Status DynamicResources::PostFilter(framework::Cycle& cycle, cluster::Cluster&,
                                     const framework::Diagnosis&,
                                     framework::PostFilterResult* result) {

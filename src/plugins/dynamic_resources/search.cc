@@ -242,11 +242,16 @@ bool Search::CollectAll(const ClaimPlan& claim, const PlannedRequest& request,
           }
           // From 1.37 on what is left counts later: a device that is used up keeps the request
           // from having all.
-          const bool fits =
-              plan_.features.capacity_errors_fail
-                  ? HasCapacityFor(inventory_.DeviceAt(slot), request.capacity, nullptr, nullptr)
-                  : HasCapacity(request, slot);
-          if (!plan_.features.consumable_capacity || fits) slots->push_back(slot);
+          std::string error;
+          const bool fits = !plan_.features.consumable_capacity ||
+                            (plan_.features.capacity_errors_fail
+                                 ? HasCapacityFor(inventory_.DeviceAt(slot), request.capacity,
+                                                  nullptr, nullptr, plan_.features, &error)
+                                 : HasCapacity(request, slot, &error));
+          if (!error.empty()) {
+            return StopForCapacity(claim, request, inventory_.DeviceAt(slot).name, error);
+          }
+          if (fits) slots->push_back(slot);
         }
       }
     }
@@ -353,7 +358,12 @@ Search::Step Search::TryDevice(const Position& at, Slot slot, const Place& next_
     Stop(SelectorText(plan_.claims[at.claim], request, request.chain->ErrorAt(slot)));
     return Step::kStop;
   }
-  if (!HasCapacity(request, slot)) return Step::kDeadEnd;
+  std::string error;
+  if (!HasCapacity(request, slot, &error)) {
+    if (error.empty()) return Step::kDeadEnd;
+    StopForCapacity(plan_.claims[at.claim], request, inventory_.DeviceId(slot), error);
+    return Step::kStop;
+  }
   bool failed = false;
   if (!Take(at, slot, false, &failed)) return Step::kDeadEnd;
   Position next = at;
@@ -434,7 +444,8 @@ void Search::Release(const Position& at, Slot slot) {
   claims_[at.claim].found.pop_back();
   const bool shared = MayShare(slot);
   if (shared) {
-    SubtractCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity), &shared_[slot]);
+    SubtractCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity, plan_.features),
+                     &shared_[slot]);
     if (found.first_share) shared_.erase(slot);
   } else {
     taken_.erase(std::find(taken_.begin(), taken_.end(), std::pair(slot, at.claim)));
@@ -473,11 +484,17 @@ bool Search::MayShare(Slot slot) const {
   return plan_.features.consumable_capacity && IsShared(inventory_.DeviceAt(slot));
 }
 
-bool Search::HasCapacity(const PlannedRequest& request, Slot slot) const {
+bool Search::HasCapacity(const PlannedRequest& request, Slot slot, std::string* error) const {
   if (!plan_.features.consumable_capacity) return true;
   const auto it = shared_.find(slot);
   return HasCapacityFor(inventory_.DeviceAt(slot), request.capacity, inventory_.Consumed(slot),
-                        it == shared_.end() ? nullptr : &it->second);
+                        it == shared_.end() ? nullptr : &it->second, plan_.features, error);
+}
+
+bool Search::StopForCapacity(const ClaimPlan& claim, const PlannedRequest& request,
+                             const std::string& device, const std::string& error) {
+  return Stop("claim " + claim.key + ", request " + request.name +
+              ": checking capacity for device " + device + ": " + error);
 }
 
 // A last look, and the share is given. As in kube-scheduler before 1.36 the look is at another
@@ -485,17 +502,19 @@ bool Search::HasCapacity(const PlannedRequest& request, Slot slot) const {
 // there is none.)
 bool Search::SharesCapacity(const Position& at, Slot slot, bool* first_share) {
   const PlannedRequest& request = RequestAt(at);
+  std::string error;  // whoever chose the device has asked already
   const SliceRecord& record = inventory_.Slices()[inventory_.SliceOf(slot)];
   if (plan_.features.sorted_pools) {
-    if (!HasCapacity(request, slot)) return false;
+    if (!HasCapacity(request, slot, &error)) return false;
   } else if (static_cast<size_t>(at.device) < record.object->spec.devices.size()) {
     const auto other =
         static_cast<Slot>(record.first_word * kWordBits + static_cast<uint64_t>(at.device));
-    if (!HasCapacity(request, other)) return false;
+    if (!HasCapacity(request, other, &error)) return false;
   }
   if (MayShare(slot)) {
     *first_share = plan_.features.sorted_pools && !shared_.contains(slot);
-    AddCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity), &shared_[slot]);
+    AddCapacity(ConsumedCapacity(inventory_.DeviceAt(slot), request.capacity, plan_.features),
+                &shared_[slot]);
   }
   return true;
 }

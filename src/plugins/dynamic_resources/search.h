@@ -108,7 +108,10 @@ class Search {
   void Release(const Position& at, Slot slot);
   // For one more share of the device, besides those that the search has given already. Always for
   // devices that are not shared, where capacity is not counted.
-  bool HasCapacity(const PlannedRequest& request, Slot slot) const;
+  // `error` is set where the request itself is at fault.
+  bool HasCapacity(const PlannedRequest& request, Slot slot, std::string* error) const;
+  bool StopForCapacity(const ClaimPlan& claim, const PlannedRequest& request,
+                       const std::string& device, const std::string& error);
   bool MayShare(Slot slot) const;
   bool SharesCapacity(const Position& at, Slot slot, bool* first_share);
   // Draws the device's counters, if there are any to draw; false: they do not suffice.

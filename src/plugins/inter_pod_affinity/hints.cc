@@ -6,6 +6,7 @@
 
 #include "plugins/common/hints.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "plugins/inter_pod_affinity/many_terms.h"
 
 namespace berth::plugins::inter_pod_affinity {
 namespace {
@@ -73,6 +74,22 @@ const InterPodAffinity::HintTerms& InterPodAffinity::TermsForHints(
   });
 }
 
+// REQUIRES: both lists parsed. A pod with very many terms waits for every event there is, so events
+// of equal pods are compared with them once.
+InterPodAffinity::HintTerms::Found InterPodAffinity::Matches(const HintTerms& terms,
+                                                             const cluster::Pod& pod) {
+  constexpr size_t kMaxShapes = 16'384;
+  const auto compare = [&] {
+    return HintTerms::Found{MatchesAll(*terms.near, pod), MatchesAll(*terms.apart, pod),
+                            MatchesAny(*terms.apart, pod)};
+  };
+  if (terms.near->size() + terms.apart->size() <= kManyTerms) return compare();
+  const auto known = terms.found.find(pod.shape->serial);
+  if (known != terms.found.end()) return known->second;
+  if (terms.found.size() >= kMaxShapes) terms.found.clear();
+  return terms.found.emplace(pod.shape->serial, compare()).first->second;
+}
+
 Result<Hint> InterPodAffinity::AfterPodChange(const cluster::Cluster& cluster,
                                               const cluster::Pod& pod,
                                               const queue::Event& event) const {
@@ -91,17 +108,21 @@ Result<Hint> InterPodAffinity::AfterPodChange(const cluster::Cluster& cluster,
   const HintTerms& terms = TermsForHints(cluster, *pod.shape);
   if (!terms.near) return Fail(terms.near.error());
   if (!terms.apart) return Fail(terms.apart.error());
-  if (before == nullptr) return QueueIf(MatchesAll(*terms.near, *after));
-  const auto apart = behaviour_.affinity_hints_any_term ? MatchesAny : MatchesAll;
+  if (before == nullptr) return QueueIf(Matches(terms, *after).near_all);
+  const auto apart = [&](const HintTerms::Found& found) {
+    return behaviour_.affinity_hints_any_term ? found.apart_any : found.apart_all;
+  };
+  const HintTerms::Found was = Matches(terms, *before);
   if (after != nullptr) {
-    return QueueIf((!MatchesAll(*terms.near, *before) && MatchesAll(*terms.near, *after)) ||
-                   (apart(*terms.apart, *before) && !apart(*terms.apart, *after)));
+    const HintTerms::Found is = Matches(terms, *after);
+    return QueueIf((!was.near_all && is.near_all) || (apart(was) && !apart(is)));
   }
-  if (apart(*terms.apart, *before)) return Hint::kQueue;
+  if (apart(was)) return Hint::kQueue;
   if (!of_others_too) return Hint::kSkip;
   const HintTerms& of_deleted = TermsForHints(cluster, *before->shape);
   if (!of_deleted.apart) return Fail(of_deleted.apart.error());
-  return QueueIf(apart(*of_deleted.apart, pod));
+  const auto matches = behaviour_.affinity_hints_any_term ? MatchesAny : MatchesAll;
+  return QueueIf(matches(*of_deleted.apart, pod));
 }
 
 Result<Hint> InterPodAffinity::AfterNodeChange(const cluster::Cluster& cluster,

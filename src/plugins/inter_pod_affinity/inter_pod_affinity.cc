@@ -6,8 +6,8 @@
 
 #include "base/wrap.h"
 #include "cluster/objects/object_store.h"
-#include "plugins/common/domain_counts.h"
 #include "plugins/common/score_memo.h"
+#include "plugins/inter_pod_affinity/state.h"
 
 namespace berth::plugins::inter_pod_affinity {
 
@@ -31,6 +31,12 @@ const api::StringMap& NamespaceLabels(const cluster::Cluster& cluster, const std
   return object != nullptr ? object->metadata.labels : kNoLabels;
 }
 
+// With the quirk, a namespace selector that a namespace without labels would satisfy selects every
+// namespace.
+bool SelectsEveryNamespace(const cluster::AffinityTerm& term, bool selector_quirk) {
+  return selector_quirk && term.namespace_selector.Matches(kNoLabels);
+}
+
 // Which pods a term of the incoming pod speaks about. A namespace selector stands for the
 // namespaces it selects now; with the quirk it is also held against no labels at all, so one that a
 // namespace without labels would satisfy selects every namespace.
@@ -38,7 +44,7 @@ PodPredicate::Part PartOf(const cluster::Cluster& cluster, const cluster::Affini
                           bool selector_quirk) {
   PodPredicate::Part part;
   part.selector = term.selector;
-  part.all_namespaces = selector_quirk && term.namespace_selector.Matches(kNoLabels);
+  part.all_namespaces = SelectsEveryNamespace(term, selector_quirk);
   if (part.all_namespaces) return part;
   part.namespaces = term.namespaces;
   if (!term.namespace_selector.MatchesNothing()) {
@@ -61,54 +67,12 @@ int64_t Labelled(const cluster::PodCounter& counter, const cluster::IndexCounts&
 
 }  // namespace
 
-// A term of the incoming pod, counted by itself.
-struct InterPodAffinity::CountedTerm {
-  PodPredicate predicate;
-  const LabelColumn* column;
-  int64_t weight;
-  CounterHandle handle;
-};
-
-// What is derived from a pod's shape.
-struct InterPodAffinity::Compiled {
-  // With the pod's own spec, all that the terms are made from.
-  uint64_t namespaces_generation = 0;
-  std::string error;
-  bool has_preferred = false;  // as written, parsed or not
-
-  // Required affinity: one pod must match all terms, so they are one predicate.
-  PodPredicate affinity;
-  CounterHandle affinity_handle;
-  std::vector<const LabelColumn*> affinity_columns;  // distinct
-  bool matches_itself = false;
-
-  std::vector<CountedTerm> anti_affinity;
-  std::vector<CountedTerm> preferred;
-
-  // Terms of placed pods that speak about this shape.
-  uint64_t terms_seen = 0;
-  std::vector<CounterHandle> repelling;  // required anti-affinity
-  std::vector<CounterHandle> scoring;    // all others
-};
-
-struct InterPodAffinity::State final : framework::PluginState {
-  Compiled* compiled = nullptr;
-  // Filter: pods by domain.
-  DomainTable<int32_t> existing;  // required anti-affinity of placed pods that matches the pod
-  DomainTable<int32_t> anti_affinity;
-  DomainTable<int32_t> affinity;  // one per key, in the order of affinity_columns
-  int64_t existing_total = 0;
-  int64_t affinity_total = 0;
-  // Score: weights by domain.
-  DomainTable<int64_t> score;
-  // For classes of pods: is there anything to filter or score by?
-  bool filters = false;
-  Status scores;
-};
-
 InterPodAffinity::InterPodAffinity(const config::InterPodAffinityArgs& args,
                                    const config::Behaviour& behaviour)
-    : args_(args), behaviour_(behaviour) {}
+    : args_(args),
+      behaviour_(behaviour),
+      node_keys_(std::make_unique<NodeLabelKeys>()),
+      absent_(std::make_unique<LabelColumn>()) {}
 InterPodAffinity::~InterPodAffinity() = default;
 
 std::unique_ptr<framework::PluginState> InterPodAffinity::NewState() const {
@@ -131,6 +95,15 @@ InterPodAffinity::Compiled InterPodAffinity::Compile(const cluster::Cluster& clu
 
   cluster::OwnTerms own = cluster::CompileOwnTerms(shape, cluster.Strings());
   compiled.error = std::move(own.error);
+  for (const OwnTerm& term : own.terms) {
+    compiled.has_affinity |= term.kind == TermKind::kRequiredAffinity;
+    compiled.has_anti_affinity |= term.kind == TermKind::kRequiredAntiAffinity;
+  }
+  if (own.terms.size() > kManyTerms) {
+    CompileMany(cluster, own, compiled);
+    compiled.matches_itself = compiled.many->affinity.MatchesAll(cluster, shape);
+    return compiled;
+  }
   for (const OwnTerm& term : own.terms) {
     const LabelColumn* column = &cluster.Labels(term.term.topology_key);
     PodPredicate::Part part = PartOf(cluster, term.term, behaviour_.namespace_selector_quirk);
@@ -156,6 +129,32 @@ InterPodAffinity::Compiled InterPodAffinity::Compile(const cluster::Cluster& clu
   }
   compiled.matches_itself = compiled.affinity.Matches(shape);
   return compiled;
+}
+
+// Terms whose key no node has match nothing; of required affinity they keep all nodes away.
+void InterPodAffinity::CompileMany(const cluster::Cluster& cluster, const cluster::OwnTerms& own,
+                                   Compiled& compiled) const {
+  compiled.many = std::make_unique<Compiled::Many>();
+  Compiled::Many& many = *compiled.many;
+  many.nodes_seen = cluster.Topology().Generation();
+  for (const OwnTerm& term : own.terms) {
+    const cluster::StringId key = term.term.topology_key;
+    const bool is_known = node_keys_->Contains(cluster, key);
+    const LabelColumn& column = is_known ? cluster.Labels(key) : *absent_;
+    const bool everywhere = SelectsEveryNamespace(term.term, behaviour_.namespace_selector_quirk);
+    switch (term.kind) {
+      case TermKind::kRequiredAffinity:
+        many.affinity.Add(term.term, everywhere, column, 1);
+        break;
+      case TermKind::kRequiredAntiAffinity:
+        if (is_known) many.anti_affinity.Add(term.term, everywhere, column, 1);
+        break;
+      case TermKind::kPreferredAffinity:
+      case TermKind::kPreferredAntiAffinity:
+        if (is_known) many.preferred.Add(term.term, everywhere, column, WeightOf(term));
+        break;
+    }
+  }
 }
 
 // Asks the terms that appeared since the last time, and forgets those that are gone.
@@ -190,9 +189,12 @@ void InterPodAffinity::BeginCycle(const CycleContext& c,
   auto& state = static_cast<State&>(*plugin_state);
   const auto compile = [&](const cluster::PodShape& shape) { return Compile(c.cluster, shape); };
   Compiled& compiled = compiled_.Get(c.shape, compile);
-  if (compiled.namespaces_generation != c.cluster.Objects().namespaces.Generation()) {
+  if (compiled.namespaces_generation != c.cluster.Objects().namespaces.Generation() ||
+      (compiled.many && compiled.many->nodes_seen != c.cluster.Topology().Generation())) {
     compiled = Compile(c.cluster, c.shape);
   }
+  // As long as any column.
+  if (compiled.many) absent_->codes.resize(c.cluster.PodCount().size(), LabelColumn::kAbsent);
   FindTermsOfOthers(c.cluster, c.shape, compiled);
   state.compiled = &compiled;
   state.filters = false;
@@ -200,13 +202,22 @@ void InterPodAffinity::BeginCycle(const CycleContext& c,
 
 // --- Filter
 
-void InterPodAffinity::CountExisting(const CycleContext& c, State& state) {
+// Terms of placed pods whose key no node has are left out where there are very many: each key would
+// get a column.
+bool InterPodAffinity::IsIdle(const cluster::Cluster& cluster, const Compiled& compiled,
+                              const cluster::PlacedTerm* term) const {
+  if (term == nullptr || term->counter.Total() == 0) return true;
+  return compiled.repelling.size() + compiled.scoring.size() > kManyTerms &&
+         !node_keys_->Contains(cluster, term->own.term.topology_key);
+}
+
+void InterPodAffinity::CountExisting(const CycleContext& c, State& state) const {
   cluster::TopologyCounters& topology = c.cluster.Topology();
   state.existing.Clear();
   state.existing_total = 0;
   for (const CounterHandle& handle : state.compiled->repelling) {
     cluster::PlacedTerm* term = topology.FindTerm(handle);
-    if (term == nullptr || term->counter.Total() == 0) continue;
+    if (IsIdle(c.cluster, *state.compiled, term)) continue;
     const LabelColumn& column = c.cluster.Labels(term->own.term.topology_key);
     const cluster::IndexCounts& domains = topology.Domains(term->counter, column);
     state.existing.Planned(column).Plan(domains, {handle, true}, 1);
@@ -220,6 +231,12 @@ void InterPodAffinity::CountIncoming(const CycleContext& c, State& state) {
   Compiled& compiled = *state.compiled;
   state.affinity.Clear();
   state.affinity_total = 0;
+  if (compiled.many) {
+    state.anti_affinity.Clear();
+    state.affinity_total = compiled.many->affinity.Count(c.cluster, &state.affinity);
+    compiled.many->anti_affinity.Count(c.cluster, &state.anti_affinity);
+    return;
+  }
   if (!compiled.affinity.parts.empty()) {
     cluster::PodCounter& counter = topology.Use(compiled.affinity, compiled.affinity_handle);
     for (const LabelColumn* column : compiled.affinity_columns) {
@@ -246,20 +263,42 @@ Status InterPodAffinity::PreFilter(const CycleContext& c, framework::PluginState
   if (!compiled.error.empty()) return Status::Unresolvable("parsing pod: " + compiled.error);
   CountExisting(c, state);
   CountIncoming(c, state);
-  state.filters = state.existing_total != 0 || !compiled.affinity.parts.empty() ||
-                  !compiled.anti_affinity.empty();
+  state.filters = state.existing_total != 0 || compiled.has_affinity || compiled.has_anti_affinity;
   return state.filters ? Status() : Status::Skip();
 }
 
+namespace {
+
+// Returns how many keys of the node were concerned.
+int64_t ChangeMany(const cluster::Cluster& cluster, ManyTerms& terms, const cluster::Pod& pod,
+                   NodeIndex node, int32_t delta, DomainTable<int32_t>& table) {
+  int64_t found = 0;
+  for (const ManyTerms::Share& share : terms.Of(cluster, *pod.shape)) {
+    const LabelColumn& column = *terms.Columns()[share.column];
+    if (column.codes[node] == LabelColumn::kAbsent) continue;
+    table.For(column).Add(column.codes[node], delta * static_cast<int32_t>(share.weight));
+    ++found;
+  }
+  return found;
+}
+
+}  // namespace
+
 void InterPodAffinity::ChangePod(const CycleContext& c, State& state, const cluster::Pod& pod,
                                  NodeIndex node, int32_t delta) {
-  const Compiled& compiled = *state.compiled;
+  Compiled& compiled = *state.compiled;
   if (!compiled.error.empty()) return;
   const api::StringMap& labels = NamespaceLabels(c.cluster, c.shape.namespace_);
   for (const OwnTerm& own : c.cluster.Topology().TermsOf(*pod.shape)) {
     if (own.kind != TermKind::kRequiredAntiAffinity || !own.term.Matches(c.shape, labels)) continue;
     const LabelColumn& column = c.cluster.Labels(own.term.topology_key);
     state.existing.For(column).Add(column.codes[node], delta);
+  }
+  if (compiled.many) {
+    state.affinity_total +=
+        delta * ChangeMany(c.cluster, compiled.many->affinity, pod, node, delta, state.affinity);
+    ChangeMany(c.cluster, compiled.many->anti_affinity, pod, node, delta, state.anti_affinity);
+    return;
   }
   if (compiled.affinity.Matches(*pod.shape)) {
     for (const LabelColumn* column : compiled.affinity_columns) {
@@ -386,13 +425,14 @@ Status InterPodAffinity::CountScores(const CycleContext& c, State& state) const 
   }
   for (const CounterHandle& handle : compiled.scoring) {
     cluster::PlacedTerm* term = topology.FindTerm(handle);
-    if (term == nullptr) continue;
+    if (IsIdle(c.cluster, compiled, term)) continue;
     const bool required = term->own.kind == TermKind::kRequiredAffinity;
     if (required && args_.hard_pod_affinity_weight <= 0) continue;
     add(term->counter, {handle, true}, c.cluster.Labels(term->own.term.topology_key),
         WeightOf(term->own));
   }
   state.score.Settle(c.cluster);
+  if (compiled.many) pods += compiled.many->preferred.Count(c.cluster, &state.score);
   return pods == 0 ? Status::Skip() : Status();
 }
 
@@ -415,15 +455,6 @@ void InterPodAffinity::Score(const CycleContext&, const framework::PluginState* 
     first = false;
   }
 }
-
-namespace {
-
-int64_t Normalized(int64_t score, int64_t smallest, int64_t spread) {
-  const double share = static_cast<double>(WrapSub(score, smallest)) / static_cast<double>(spread);
-  return TruncToInt64(static_cast<double>(framework::kMaxNodeScore) * share);
-}
-
-}  // namespace
 
 void InterPodAffinity::Normalize(const CycleContext&, const framework::PluginState*,
                                  const framework::NodeSet& feasible,
@@ -449,97 +480,6 @@ void InterPodAffinity::Normalize(const CycleContext&, const framework::PluginSta
     scores[n] =
         memo.Get(scores[n], [&](int64_t score) { return Normalized(score, smallest, spread); });
   });
-}
-
-// --- Classes of pods
-
-namespace {
-
-template <class Table>
-void AppendColumns(const Table& tables, std::vector<int64_t>* out) {
-  for (const auto& table : tables) out->push_back(reinterpret_cast<intptr_t>(&table.Column()));
-  out->push_back(0);
-}
-
-// Where a domain is a node, what counts of its pods is the node's own; elsewhere the domain is.
-template <class Table, class OfCount>
-void AppendDomains(const Table& tables, NodeIndex n, OfCount&& of_count,
-                   std::vector<int64_t>* out) {
-  for (const auto& table : tables) {
-    const uint32_t code = table.Column().codes[n];
-    if (!table.Column().IsOnePerNode()) {
-      out->push_back(code);
-    } else {
-      out->push_back(code == LabelColumn::kAbsent);
-      out->push_back(of_count(table.Get(code)));
-    }
-  }
-}
-
-}  // namespace
-
-bool InterPodAffinity::AppendPremises(const CycleContext& c, framework::PluginState* plugin_state,
-                                      std::vector<int64_t>* out) const {
-  auto& state = static_cast<State&>(*plugin_state);
-  state.scores = CountScores(c, state);
-  out->push_back(state.scores.Ok());
-  if (!state.filters && !state.scores.Ok()) return true;
-  out->push_back(static_cast<int64_t>(c.cluster.Topology().Generation()));
-  out->push_back(static_cast<int64_t>(state.compiled->namespaces_generation));
-  if (state.filters) {
-    for (const auto* tables : {&state.existing, &state.anti_affinity, &state.affinity}) {
-      AppendColumns(*tables, out);
-    }
-  }
-  if (state.scores.Ok()) AppendColumns(state.score, out);
-  return true;
-}
-
-void InterPodAffinity::AppendTraits(const CycleContext&, const framework::PluginState* plugin_state,
-                                    NodeIndex n, std::vector<int64_t>* out) const {
-  const auto& state = static_cast<const State&>(*plugin_state);
-  if (state.filters) {
-    for (const auto* tables : {&state.existing, &state.anti_affinity, &state.affinity}) {
-      AppendDomains(
-          *tables, n, [](int32_t count) { return int64_t{count > 0}; }, out);
-    }
-  }
-  if (state.scores.Ok())
-    AppendDomains(
-        state.score, n, [](int64_t weight) { return weight; }, out);
-}
-
-void InterPodAffinity::AppendLabels(const CycleContext&, const framework::PluginState* plugin_state,
-                                    std::vector<int64_t>* out) const {
-  const auto& state = static_cast<const State&>(*plugin_state);
-  const auto append = [&](const auto& tables) {
-    for (const auto& table : tables) {
-      out->push_back(reinterpret_cast<intptr_t>(&table.Column()));
-      table.AppendParts(out);
-    }
-    out->push_back(0);
-  };
-  out->push_back((state.filters ? 1 : 0) + (state.scores.Ok() ? 2 : 0));
-  if (state.filters) {
-    for (const auto* tables : {&state.existing, &state.anti_affinity, &state.affinity}) {
-      append(*tables);
-    }
-  }
-  if (state.scores.Ok()) append(state.score);
-}
-
-Status InterPodAffinity::PreScoreAlike(const CycleContext&, framework::PluginState* state,
-                                       std::span<const framework::AlikeNodes>) const {
-  return static_cast<const State*>(state)->scores;
-}
-
-void InterPodAffinity::NormalizeAlike(const CycleContext&, const framework::PluginState*,
-                                      std::span<const framework::AlikeNodes>,
-                                      std::span<int64_t> scores) const {
-  const auto [smallest, largest] = std::minmax_element(scores.begin(), scores.end());
-  const int64_t least = *smallest;
-  const int64_t spread = WrapSub(*largest, least);
-  for (int64_t& score : scores) score = spread <= 0 ? 0 : Normalized(score, least, spread);
 }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "cluster/pods/affinity_term.h"
 #include "cluster/pods/shape_table.h"
 #include "framework/points/label_aware.h"
@@ -26,6 +28,8 @@ inline constexpr std::string_view kAntiAffinityReason =
     "node(s) didn't match pod anti-affinity rules";
 inline constexpr std::string_view kExistingAntiAffinityReason =
     "node(s) didn't satisfy existing pods anti-affinity rules";
+
+class NodeLabelKeys;
 
 class InterPodAffinity final : public framework::PreFilterPlugin,
                                public framework::FilterPlugin,
@@ -87,12 +91,24 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
   struct HintTerms {
     Result<std::vector<cluster::AffinityTerm>> near;
     Result<std::vector<cluster::AffinityTerm>> apart;
+    // For long lists, what was found out about other pods: by serial of their shapes.
+    struct Found {
+      bool near_all;
+      bool apart_all;
+      bool apart_any;
+    };
+    mutable boost::unordered_flat_map<uint64_t, Found> found;
   };
+  static HintTerms::Found Matches(const HintTerms& terms, const cluster::Pod& pod);
 
   Compiled Compile(const cluster::Cluster& cluster, const cluster::PodShape& shape) const;
   static void FindTermsOfOthers(const cluster::Cluster& cluster, const cluster::PodShape& shape,
                                 Compiled& compiled);
-  static void CountExisting(const framework::CycleContext& c, State& state);
+  void CompileMany(const cluster::Cluster& cluster, const cluster::OwnTerms& own,
+                   Compiled& compiled) const;
+  bool IsIdle(const cluster::Cluster& cluster, const Compiled& compiled,
+              const cluster::PlacedTerm* term) const;
+  void CountExisting(const framework::CycleContext& c, State& state) const;
   static void CountIncoming(const framework::CycleContext& c, State& state);
   static void ChangePod(const framework::CycleContext& c, State& state, const cluster::Pod& pod,
                         framework::NodeIndex node, int32_t delta);
@@ -107,7 +123,10 @@ class InterPodAffinity final : public framework::PreFilterPlugin,
 
   config::InterPodAffinityArgs args_;
   const config::Behaviour behaviour_;
-  mutable cluster::PerShape<Compiled> compiled_;     // touched only in BeginCycle
+  mutable cluster::PerShape<Compiled> compiled_;  // touched only in BeginCycle
+  // Touched only on the cycle's own thread: the keys of node labels, and the column of all others.
+  std::unique_ptr<NodeLabelKeys> node_keys_;
+  std::unique_ptr<cluster::LabelColumn> absent_;
   mutable cluster::PerShape<HintTerms> hint_terms_;  // touched only in hints
 };
 

@@ -13,6 +13,9 @@ namespace {
 constexpr uint32_t kPod = 0;
 constexpr uint32_t kEnforced = 1;
 
+// Up to so many, terms look labels up by themselves.
+constexpr size_t kFewTerms = 16;
+
 const api::NodeAffinity* NodeAffinityOf(const cluster::PodShape& shape) {
   const auto& affinity = shape.source.spec.affinity;
   return affinity && affinity->node_affinity ? &*affinity->node_affinity : nullptr;
@@ -91,9 +94,12 @@ Result<std::unique_ptr<NodeAffinity>> NodeAffinity::Make(const config::NodeAffin
 void NodeAffinity::AddPreferred(const cluster::Cluster& cluster,
                                 const api::PreferredNodeAffinity& terms,
                                 std::vector<Weighted>* out) {
+  size_t requirements = 0;
+  for (const auto& [term, weight] : terms.Terms()) requirements += term.Labels().size();
   for (const auto& [term, weight] : terms.Terms()) {
-    out->push_back(
-        {CompiledTerm(cluster, term.Labels(), term.Fields(), !term.Errors().empty()), weight});
+    out->push_back({CompiledTerm(cluster, term.Labels(), term.Fields(), !term.Errors().empty(),
+                                 requirements > kManyRequirements),
+                    weight});
   }
 }
 
@@ -197,10 +203,17 @@ void NodeAffinity::Score(const framework::CycleContext& c, const framework::Plug
   int64_t* scores = batch.Scores();
   batch.ForEach([&](cluster::NodeIndex n) {
     int64_t sum = 0;
-    for (const std::vector<Weighted>* list :
-         {static_cast<const std::vector<Weighted>*>(&added_preferred_), &compiled.preferred}) {
-      for (const Weighted& preferred : *list) {
+    for (const Weighted& preferred : added_preferred_) {
+      if (preferred.term.Matches(c.cluster, n)) sum += preferred.weight;
+    }
+    if (compiled.preferred.size() <= kFewTerms) {
+      for (const Weighted& preferred : compiled.preferred) {
         if (preferred.term.Matches(c.cluster, n)) sum += preferred.weight;
+      }
+    } else {
+      NodeLabelReader labels(c.cluster, n);
+      for (const Weighted& preferred : compiled.preferred) {
+        if (preferred.term.Matches(c.cluster, n, labels)) sum += preferred.weight;
       }
     }
     scores[n] = sum;

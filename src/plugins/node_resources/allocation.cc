@@ -73,6 +73,30 @@ int64_t MostAllocatedScore(const std::vector<ScoredResource>& resources, NodeInd
   return WeightedMean(resources, n, MostRequested);
 }
 
+int64_t MostAllocatedOf(const cluster::Cluster& cluster, const std::vector<ScoredSpec>& specs,
+                        const framework::NodeSet& nodes,
+                        FunctionRef<int64_t(cluster::ResourceId)> wanted) {
+  // Sums in columns of one row, so that the rule for a node applies.
+  std::vector<int64_t> allocatable(specs.size());
+  std::vector<int64_t> used(specs.size());
+  std::vector<ScoredResource> sums;
+  std::vector<ScoredResource> columns;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    cluster::Amounts request;
+    const int64_t amount = wanted(specs[i].id);
+    if (specs[i].id >= cluster::kFirstScalar) request.scalars.emplace_back(specs[i].id, amount);
+    CollectResources(cluster, {specs[i]}, request, /*nonzero=*/true, &columns);
+    if (columns.empty()) continue;
+    nodes.ForEach([&](NodeIndex n) {
+      if (columns.front().allocatable[n] == 0) return;
+      allocatable[i] = WrapAdd(allocatable[i], columns.front().allocatable[n]);
+      used[i] = WrapAdd(used[i], columns.front().used[n]);
+    });
+    sums.push_back({&allocatable[i], &used[i], amount, specs[i].weight, specs[i].id});
+  }
+  return MostAllocatedScore(sums, 0);
+}
+
 int64_t RatioScore(const std::vector<ScoredResource>& resources, const UtilizationScores& shape,
                    NodeIndex n) {
   int64_t sum = 0;

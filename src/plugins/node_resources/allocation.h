@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "cluster/cluster.h"
 #include "config/plugin_args.h"
 #include "framework/points/batch.h"
@@ -49,6 +50,12 @@ int64_t MostAllocatedScore(const std::vector<ScoredResource>& resources, cluster
 int64_t RatioScore(const std::vector<ScoredResource>& resources, const UtilizationScores& shape,
                    cluster::NodeIndex n);
 int64_t BalancedScore(const std::vector<ScoredResource>& resources, cluster::NodeIndex n);
+
+// MostAllocatedScore of `nodes` taken together, where pods that ask for `wanted` of a resource are
+// added. Cpu and memory count as with `nonzero` above.
+int64_t MostAllocatedOf(const cluster::Cluster& cluster, const std::vector<ScoredSpec>& specs,
+                        const framework::NodeSet& nodes,
+                        FunctionRef<int64_t(cluster::ResourceId)> wanted);
 
 // How the pod changes the balance: 100 if it makes the node even, 50 if it unsettles it, about 75
 // if nothing changes. `without` are the same resources without the pod's requests.

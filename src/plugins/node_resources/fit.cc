@@ -21,6 +21,9 @@ using framework::Code;
 // when someone reads them.
 constexpr size_t kReasonBits = 48;
 constexpr uint16_t kRecompute = 0xffff;
+// Unless the node lacks all of them but the first names: then the bits are of those, by id.
+constexpr uint16_t kLacksTheRest = 0xfffe;
+constexpr cluster::ResourceId kFirstNames = 31;
 
 constexpr size_t kLanes = framework::NodeSet::kWordBits;
 // Differences of three amounts below this cannot overflow.
@@ -63,13 +66,18 @@ struct Fit::State : framework::PluginState {
   // Resources the pod asks for, in the order reasons are given.
   struct Need {
     cluster::ResourceId id;
-    const int64_t* allocatable;
+    const int64_t* allocatable;  // null: no node offers it
     const int64_t* requested;
     int64_t amount;
     bool of_devices = false;  // a node that does not provide it may have devices for it
+
+    bool IsNowhere() const { return allocatable == nullptr && amount > 0 && !of_devices; }
   };
   const config::DraFeatures* features = nullptr;
   std::vector<Need> needs;
+  std::vector<uint32_t> offered;  // those of `needs` that nodes differ in
+  bool fails_everywhere = false;  // for lack of others
+  bool devices_may_do = false;    // for some that have no fixed bit
   std::vector<ScoredResource> scored;
   std::vector<DeviceTotals::Columns> of_devices;  // what some of `scored` refer to
 
@@ -77,32 +85,54 @@ struct Fit::State : framework::PluginState {
     return cluster.PodCount()[n] + 1 > cluster.AllowedPods()[n];
   }
   bool Lacks(const cluster::Cluster& cluster, const Need& need, NodeIndex n) const {
+    if (need.allocatable == nullptr) return need.IsNowhere();
     return need.amount > WrapSub(need.allocatable[n], need.requested[n]) &&
            (!need.of_devices || NodeProvides(*features, cluster, n, need.id));
   }
   bool Fails(const cluster::Cluster& cluster, NodeIndex n) const {
-    return TooManyPods(cluster, n) ||
-           std::any_of(needs.begin(), needs.end(),
-                       [&](const Need& need) { return Lacks(cluster, need, n); });
+    return fails_everywhere || TooManyPods(cluster, n) ||
+           std::any_of(offered.begin(), offered.end(),
+                       [&](uint32_t i) { return Lacks(cluster, needs[i], n); });
   }
   // The verdict on a node that fails.
   void Reject(const cluster::Cluster& cluster, NodeIndex n, framework::FilterBatch& batch) const;
+  void RejectMany(const cluster::Cluster& cluster, NodeIndex n, Code code,
+                  framework::FilterBatch& batch) const;
 };
 
 void Fit::State::Reject(const cluster::Cluster& cluster, NodeIndex n,
                         framework::FilterBatch& batch) const {
+  // Not even an empty node would do.
+  const auto exceeds = [&](uint32_t i) {
+    return needs[i].amount > needs[i].allocatable[n] && Lacks(cluster, needs[i], n);
+  };
+  const bool hopeless = fails_everywhere || std::any_of(offered.begin(), offered.end(), exceeds);
+  const Code code = hopeless ? Code::kUnschedulableAndUnresolvable : Code::kUnschedulable;
+  if (needs.size() + 1 >= kReasonBits) return RejectMany(cluster, n, code, batch);
   uint64_t bits = TooManyPods(cluster, n) ? 1 : 0;
-  Code code = Code::kUnschedulable;
   for (size_t i = 0; i < needs.size(); ++i) {
-    if (!Lacks(cluster, needs[i], n)) continue;
-    if (i + 1 < kReasonBits) bits |= uint64_t{1} << (i + 1);
-    // Not even an empty node would do.
-    if (needs[i].amount > needs[i].allocatable[n]) code = Code::kUnschedulableAndUnresolvable;
+    if (Lacks(cluster, needs[i], n)) bits |= uint64_t{1} << (i + 1);
   }
-  if (needs.size() + 1 >= kReasonBits) {
-    batch.Reject(n, code, n, kRecompute);
+  batch.Reject(n, code, static_cast<uint32_t>(bits), static_cast<uint16_t>(bits >> 32));
+}
+
+// Equal verdicts share their reasons, which are long here.
+void Fit::State::RejectMany(const cluster::Cluster& cluster, NodeIndex n, Code code,
+                            framework::FilterBatch& batch) const {
+  uint32_t bits = TooManyPods(cluster, n) ? uint32_t{1} << kFirstNames : 0;
+  bool lacks_the_rest = !devices_may_do;
+  for (const uint32_t i : offered) {
+    const bool lacks = Lacks(cluster, needs[i], n);
+    if (needs[i].id < kFirstNames) {
+      bits |= uint32_t{lacks} << needs[i].id;
+    } else {
+      lacks_the_rest = lacks_the_rest && lacks;
+    }
+  }
+  if (lacks_the_rest) {
+    batch.Reject(n, code, bits, kLacksTheRest);
   } else {
-    batch.Reject(n, code, static_cast<uint32_t>(bits), static_cast<uint16_t>(bits >> 32));
+    batch.Reject(n, code, n, kRecompute);
   }
 }
 
@@ -145,27 +175,40 @@ bool Fit::IsIgnored(const std::string& resource) const {
 
 framework::Status Fit::PreFilter(const framework::CycleContext& c, framework::PluginState* state,
                                  framework::PreFilterResult*) const {
-  auto& needs = static_cast<State*>(state)->needs;
+  auto& own = *static_cast<State*>(state);
+  auto& needs = own.needs;
+  auto& offered = own.offered;
   needs.clear();
-  const auto add = [&](cluster::ResourceId id, int64_t amount) {
+  offered.clear();
+  own.fails_everywhere = false;
+  own.devices_may_do = false;
+  const auto add = [&](cluster::ResourceId id, int64_t amount, bool of_devices) {
     const cluster::ResourceColumn* column = c.cluster.Resource(id);
-    needs.push_back({id, column->allocatable.data(), column->requested.data(), amount});
+    own.devices_may_do = own.devices_may_do || (of_devices && id >= kFirstNames);
+    if (column != nullptr) {
+      offered.push_back(static_cast<uint32_t>(needs.size()));
+      needs.push_back(
+          {id, column->allocatable.data(), column->requested.data(), amount, of_devices});
+    } else {
+      needs.push_back({id, nullptr, nullptr, amount, of_devices});
+      own.fails_everywhere = own.fails_everywhere || needs.back().IsNowhere();
+    }
   };
   const cluster::Amounts& fit = c.shape.fit;
-  if (fit.cpu > 0) add(cluster::kCpu, fit.cpu);
-  if (fit.memory > 0) add(cluster::kMemory, fit.memory);
-  if (fit.ephemeral_storage > 0) add(cluster::kEphemeralStorage, fit.ephemeral_storage);
+  if (fit.cpu > 0) add(cluster::kCpu, fit.cpu, false);
+  if (fit.memory > 0) add(cluster::kMemory, fit.memory, false);
+  if (fit.ephemeral_storage > 0) add(cluster::kEphemeralStorage, fit.ephemeral_storage, false);
   const bool left_to_devices = features_.extended_resource && !features_.resources_by_class &&
                                !HasExtendedResource(c.cluster, fit);
   for (const auto& [id, amount] : fit.scalars) {
     const std::string& name = c.cluster.Resources().Name(id);
     if (amount == 0 || IsIgnored(name)) continue;
-    add(id, amount);
-    if (!features_.extended_resource) continue;
     // As in kube-scheduler 1.34, which looks for classes only if there is an extended resource:
     // other resources of a pod without are left to devices too.
-    needs.back().of_devices =
-        left_to_devices || FindClassOfResource(features_, c.cluster.Objects(), name) != nullptr;
+    const bool of_devices =
+        features_.extended_resource &&
+        (left_to_devices || FindClassOfResource(features_, c.cluster.Objects(), name) != nullptr);
+    add(id, amount, of_devices);
   }
   return {};
 }
@@ -185,12 +228,15 @@ void Fit::Filter(const framework::CycleContext& c, const framework::PluginState*
     }
     // All 64 rows at once, feasible or not: branch-free beats picking.
     const size_t first = w * kLanes;
-    uint64_t failed = Lacking(allowed + first, count + first, 1);
-    for (const State::Need& need : s.needs) {
+    uint64_t failed =
+        s.fails_everywhere ? ~uint64_t{0} : Lacking(allowed + first, count + first, 1);
+    for (const uint32_t i : s.offered) {
+      const State::Need& need = s.needs[i];
       if (need.of_devices) continue;
       failed |= Lacking(need.allocatable + first, need.requested + first, need.amount);
     }
-    for (const State::Need& need : s.needs) {
+    for (const uint32_t i : s.offered) {
+      const State::Need& need = s.needs[i];
       if (!need.of_devices) continue;
       framework::NodeSet::ForEachBit(word & ~failed, w, [&](NodeIndex n) {
         if (s.Lacks(c.cluster, need, n)) failed |= uint64_t{1} << (n % kLanes);
@@ -222,17 +268,43 @@ void Fit::Score(const framework::CycleContext&, const framework::PluginState* st
   }
 }
 
+// The nodes of a placement count as one big node.
+framework::Status Fit::ScorePlacement(const cluster::Cluster& cluster,
+                                      const framework::PodGroupInfo&,
+                                      const framework::Placement& placement,
+                                      std::span<const framework::ProposedAssignment> assignments,
+                                      int64_t* score) const {
+  *score = MostAllocatedOf(cluster, scored_, placement.nodes, [&](cluster::ResourceId id) {
+    int64_t wanted = 0;
+    for (const auto& [pod, node] : assignments) {
+      wanted = WrapAdd(wanted, cluster.GetPod(pod).shape->fit_score.Get(id));
+    }
+    return wanted;
+  });
+  return {};
+}
+
 void Fit::Reasons(const framework::CycleContext& c, const framework::PluginState* state,
                   const framework::Verdict& verdict, std::vector<std::string>* out) const {
   const State& s = *static_cast<const State*>(state);
   const bool recompute = verdict.detail == kRecompute;
+  const bool lacks_the_rest = verdict.detail == kLacksTheRest;
   const uint64_t bits = uint64_t{verdict.detail} << 32 | verdict.reason;
   const NodeIndex n = verdict.reason;
-  if (recompute ? s.TooManyPods(c.cluster, n) : (bits & 1) != 0) out->emplace_back("Too many pods");
+  const auto is_set = [&](size_t bit) { return ((bits >> bit) & 1) != 0; };
+  const auto lacks = [&](size_t i) {
+    const State::Need& need = s.needs[i];
+    if (recompute) return s.Lacks(c.cluster, need, n);
+    if (!lacks_the_rest) return is_set(i + 1);
+    if (need.id < kFirstNames) return is_set(need.id);
+    return need.allocatable != nullptr || need.IsNowhere();
+  };
+  if (recompute ? s.TooManyPods(c.cluster, n) : is_set(lacks_the_rest ? kFirstNames : 0)) {
+    out->emplace_back("Too many pods");
+  }
   for (size_t i = 0; i < s.needs.size(); ++i) {
-    if (recompute ? s.Lacks(c.cluster, s.needs[i], n) : ((bits >> (i + 1)) & 1) != 0) {
-      out->push_back(fmt::format("Insufficient {}", c.cluster.Resources().Name(s.needs[i].id)));
-    }
+    if (!lacks(i)) continue;
+    out->push_back(fmt::format("Insufficient {}", c.cluster.Resources().Name(s.needs[i].id)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/points/pod_group.h"
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
 #include "plugins/node_resources/allocation.h"
@@ -20,6 +21,7 @@ class Fit final : public framework::PreFilterPlugin,
                   public framework::FilterPlugin,
                   public framework::PreScorePlugin,
                   public framework::ScorePlugin,
+                  public framework::PlacementScorePlugin,
                   public framework::EnqueueExtensions {
  public:
   Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster,
@@ -38,6 +40,11 @@ class Fit final : public framework::PreFilterPlugin,
                              const framework::NodeSet&) const override;
   void Score(const framework::CycleContext&, const framework::PluginState*,
              framework::ScoreBatch&) const override;
+  // How full the placement gets as a whole: fuller is better, whatever the strategy for nodes.
+  framework::Status ScorePlacement(const cluster::Cluster&, const framework::PodGroupInfo&,
+                                   const framework::Placement&,
+                                   std::span<const framework::ProposedAssignment> assignments,
+                                   int64_t* score) const override;
   void Reasons(const framework::CycleContext&, const framework::PluginState*,
                const framework::Verdict&, std::vector<std::string>* out) const override;
 

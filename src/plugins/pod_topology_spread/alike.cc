@@ -25,6 +25,7 @@ constexpr int64_t kEmptyLabel = -2;
 bool PodTopologySpread::AppendPremises(const CycleContext& c, framework::PluginState* plugin_state,
                                        std::vector<int64_t>* out) const {
   auto& state = static_cast<State&>(*plugin_state);
+  if (state.compiled->lists->Hopeless()) return false;
   CompiledList& list = state.compiled->lists->soft;
   const bool scores = list.error.empty() && !list.constraints.empty();
   state.soft_count = 0;

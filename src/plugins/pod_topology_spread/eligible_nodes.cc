@@ -27,7 +27,7 @@ bool AsksForNodes(const cluster::PodShape& shape) {
 
 // Equal for pods and constraints that count the same nodes for the same reasons.
 std::string KeyOf(const cluster::PodShape& shape, const Eligibility& what) {
-  std::string key = std::to_string(what.own_key);
+  std::string key;
   for (const cluster::StringId required : what.required_keys) {
     key += ' ';
     key += std::to_string(required);
@@ -56,11 +56,9 @@ std::string KeyOf(const cluster::PodShape& shape, const Eligibility& what) {
 
 }  // namespace
 
-EligibleNodes::EligibleNodes(const cluster::Cluster& cluster, const cluster::PodShape& shape,
-                             const Eligibility& what)
-    : own_column_(&cluster.Labels(what.own_key)),
-      honors_taints_(what.honors_taints),
-      empty_(cluster.Strings().Intern("")),
+CountedNodes::CountedNodes(const cluster::Cluster& cluster, const cluster::PodShape& shape,
+                           const Eligibility& what)
+    : honors_taints_(what.honors_taints),
       mask_(std::make_shared<cluster::NodeMask>()),
       shared_mask_(mask_) {
   for (const cluster::StringId key : what.required_keys) {
@@ -73,7 +71,7 @@ EligibleNodes::EligibleNodes(const cluster::Cluster& cluster, const cluster::Pod
   if (honors_taints_) tolerations_ = shape.source.spec.tolerations;
 }
 
-bool EligibleNodes::IsEligible(const cluster::Cluster& cluster, NodeIndex n) {
+bool CountedNodes::Counts(const cluster::Cluster& cluster, NodeIndex n) {
   for (const LabelColumn* column : required_columns_) {
     if (column->codes[n] == LabelColumn::kAbsent) return false;
   }
@@ -89,19 +87,33 @@ bool EligibleNodes::IsEligible(const cluster::Cluster& cluster, NodeIndex n) {
   return tolerated_[taints] == 2;
 }
 
-void EligibleNodes::Refresh(const cluster::Cluster& cluster) {
+void CountedNodes::Refresh(const cluster::Cluster& cluster) {
   const uint64_t generation = cluster.Topology().Generation();
   if (mask_->nodes.Capacity() < cluster.Rows()) mask_->nodes.Resize(cluster.Rows());
   if (mask_->generation == generation) return;
   mask_->generation = generation;
   mask_->nodes.Clear();
   if (matcher_) matcher_->Prepare(cluster);
+  cluster.Nodes().ForEach([&](NodeIndex n) {
+    if (Counts(cluster, n)) mask_->nodes.Insert(n);
+  });
+}
+
+EligibleNodes::EligibleNodes(const cluster::Cluster& cluster, cluster::StringId own_key,
+                             std::shared_ptr<CountedNodes> counted)
+    : own_column_(&cluster.Labels(own_key)),
+      counted_(std::move(counted)),
+      empty_(cluster.Strings().Intern("")) {}
+
+void EligibleNodes::Refresh(const cluster::Cluster& cluster) {
+  counted_->Refresh(cluster);
+  const uint64_t generation = cluster.Topology().Generation();
+  if (generation_ == generation) return;
+  generation_ = generation;
   empty_value_code_ = own_column_->CodeOf(empty_);
   domains_.clear();
   seen_.assign(own_column_->values.size(), 0);
-  cluster.Nodes().ForEach([&](NodeIndex n) {
-    if (!IsEligible(cluster, n)) return;
-    mask_->nodes.Insert(n);
+  Mask()->nodes.ForEach([&](NodeIndex n) {
     const uint32_t domain = DomainOf(own_column_->codes[n]);
     if (seen_[domain] != 0) return;
     seen_[domain] = 1;
@@ -109,20 +121,32 @@ void EligibleNodes::Refresh(const cluster::Cluster& cluster) {
   });
 }
 
-std::shared_ptr<EligibleNodes> EligibleTable::Get(const cluster::Cluster& cluster,
-                                                  const cluster::PodShape& shape,
-                                                  const Eligibility& what) {
+std::shared_ptr<CountedNodes> EligibleTable::Counted(const cluster::Cluster& cluster,
+                                                     const cluster::PodShape& shape,
+                                                     const Eligibility& what) {
   const std::string key = KeyOf(shape, what);
-  const auto it = by_key_.find(key);
-  if (it != by_key_.end()) {
+  const auto it = counted_.find(key);
+  if (it != counted_.end()) {
     if (auto known = it->second.lock()) return known;
   }
-  if (by_key_.size() >= sweep_at_) {
-    boost::unordered::erase_if(by_key_, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at_ = std::max<size_t>(64, 2 * by_key_.size());
+  if (counted_.size() + of_key_.size() >= sweep_at_) {
+    const auto is_gone = [](const auto& entry) { return entry.second.expired(); };
+    boost::unordered::erase_if(counted_, is_gone);
+    boost::unordered::erase_if(of_key_, is_gone);
+    sweep_at_ = std::max<size_t>(64, 2 * (counted_.size() + of_key_.size()));
   }
-  auto made = std::make_shared<EligibleNodes>(cluster, shape, what);
-  by_key_.insert_or_assign(key, made);
+  auto made = std::make_shared<CountedNodes>(cluster, shape, what);
+  counted_.insert_or_assign(key, made);
+  return made;
+}
+
+std::shared_ptr<EligibleNodes> EligibleTable::Get(const cluster::Cluster& cluster,
+                                                  cluster::StringId own_key,
+                                                  const std::shared_ptr<CountedNodes>& counted) {
+  std::weak_ptr<EligibleNodes>& entry = of_key_[{own_key, counted.get()}];
+  if (auto known = entry.lock()) return known;
+  auto made = std::make_shared<EligibleNodes>(cluster, own_key, counted);
+  entry = made;
   return made;
 }
 

@@ -24,11 +24,6 @@ const api::StringMap& LabelsOf(const cluster::Pod& pod) {
   return pod.shape->source.metadata.labels;
 }
 
-bool MatchesAny(const Constraints& constraints, const cluster::Pod& pod) {
-  return std::any_of(constraints.begin(), constraints.end(),
-                     [&](const Constraint& c) { return c.selector.Matches(LabelsOf(pod)); });
-}
-
 // A pod that counts now and did not before, or the other way round.
 bool CountsDifferently(const Constraints& constraints, const cluster::Pod& before,
                        const cluster::Pod& after) {
@@ -84,6 +79,22 @@ const PodTopologySpread::HintConstraints& PodTopologySpread::ConstraintsForHints
   return known;
 }
 
+// A pod with a long list waits for every event there is: events of equal pods are compared once.
+bool PodTopologySpread::SelectsAny(const HintConstraints& known, const cluster::Pod& pod) {
+  constexpr size_t kLongList = 64;
+  constexpr size_t kMaxShapes = 16'384;
+  const Constraints& constraints = *known.constraints;
+  const auto compare = [&] {
+    return std::any_of(constraints.begin(), constraints.end(),
+                       [&](const Constraint& c) { return c.selector.Matches(LabelsOf(pod)); });
+  };
+  if (constraints.size() <= kLongList) return compare();
+  const auto found = known.selects.find(pod.shape->serial);
+  if (found != known.selects.end()) return found->second;
+  if (known.selects.size() >= kMaxShapes) known.selects.clear();
+  return known.selects.emplace(pod.shape->serial, compare()).first->second;
+}
+
 Result<Hint> PodTopologySpread::AfterPodChange(const cluster::Cluster& cluster,
                                                const cluster::Pod& pod, const queue::Event& event,
                                                bool nominated_count) const {
@@ -96,7 +107,7 @@ Result<Hint> PodTopologySpread::AfterPodChange(const cluster::Cluster& cluster,
   if (!known.constraints) return Fail(known.constraints.error());
   const Constraints& constraints = *known.constraints;
   if (before == nullptr || after == nullptr) {
-    return QueueIf(MatchesAny(constraints, before == nullptr ? *after : *before));
+    return QueueIf(SelectsAny(known, before == nullptr ? *after : *before));
   }
   // More tolerations may let the pod count more nodes.
   if (IsAboutItself(event, *after, pod) &&

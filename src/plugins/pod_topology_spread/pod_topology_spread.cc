@@ -22,6 +22,26 @@ namespace {
 
 enum Reason : uint32_t { kSkew, kMissingLabel };
 
+// Lists with more constraints are first compared with the labels there are.
+constexpr size_t kManyKeys = 64;
+
+cluster::StringId KeyIn(const std::pair<cluster::StringId, cluster::StringId>& label) {
+  return label.first;
+}
+cluster::StringId KeyIn(cluster::StringId key) { return key; }
+
+// Does some node have all `keys`? They are sorted, as labels are.
+bool SomeNodeHasAll(const cluster::Cluster& cluster, const std::vector<cluster::StringId>& keys) {
+  bool found = false;
+  cluster.Nodes().ForEach([&](NodeIndex n) {
+    const cluster::NodeLabels& labels = cluster.Record(n).labels;
+    if (found || labels.size() < keys.size()) return;
+    found = std::includes(labels.begin(), labels.end(), keys.begin(), keys.end(),
+                          [](const auto& a, const auto& b) { return KeyIn(a) < KeyIn(b); });
+  });
+  return found;
+}
+
 // Half away from zero, as Go's math.Round. REQUIRES: |x| < 2^62.
 int64_t Round(double x) {
   const auto whole = static_cast<int64_t>(x);
@@ -44,6 +64,23 @@ std::unique_ptr<framework::PluginState> PodTopologySpread::NewState() const {
 
 // --- Once per shape
 
+namespace {
+
+// What constraints refuse while there are no domains to compare.
+std::vector<HopelessConstraint> Refusals(const CycleContext& c,
+                                         const std::vector<Constraint>& constraints) {
+  std::vector<HopelessConstraint> refusals;
+  refusals.reserve(constraints.size());
+  for (const Constraint& constraint : constraints) {
+    const int64_t self = constraint.selector.Matches(c.shape.source.metadata.labels) ? 1 : 0;
+    refusals.push_back({c.cluster.Strings().Find(constraint.topology_key),
+                        constraint.min_domains > 0 && constraint.max_skew - self < 0});
+  }
+  return refusals;
+}
+
+}  // namespace
+
 PodTopologySpread::CompiledList PodTopologySpread::CompileList(
     const CycleContext& c, std::string_view action, const api::Selector& default_selector) const {
   const bool hard = action == kDoNotSchedule;
@@ -64,14 +101,32 @@ PodTopologySpread::CompiledList PodTopologySpread::CompileList(
   }
 
   Eligibility eligibility;
+  // Keys that no node has are not even given a number: the pod may be one of many.
+  const bool is_long = constraints->size() > kManyKeys;
   if (list.requires_all_keys) {
     for (const Constraint& constraint : *constraints) {
-      eligibility.required_keys.push_back(c.cluster.Strings().Intern(constraint.topology_key));
+      cluster::Dictionary& strings = c.cluster.Strings();
+      eligibility.required_keys.push_back(is_long ? strings.Find(constraint.topology_key)
+                                                  : strings.Intern(constraint.topology_key));
     }
     auto& keys = eligibility.required_keys;
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   }
+  if (is_long && list.requires_all_keys && !SomeNodeHasAll(c.cluster, eligibility.required_keys)) {
+    list.hopeless = true;
+    list.refusals = Refusals(c, *constraints);
+    return list;
+  }
+  // By policy: constraints that differ in nothing else count the same nodes.
+  std::array<std::shared_ptr<CountedNodes>, 4> counted;
+  const auto eligible = [&](bool affinity, bool taints) {
+    eligibility.honors_node_affinity = affinity;
+    eligibility.honors_taints = taints;
+    auto& nodes = counted[(affinity ? 2 : 0) + (taints ? 1 : 0)];
+    if (nodes == nullptr) nodes = eligible_.Counted(c.cluster, c.shape, eligibility);
+    return eligible_.Get(c.cluster, eligibility.own_key, nodes);
+  };
   for (Constraint& constraint : *constraints) {
     CompiledConstraint compiled;
     eligibility.own_key = c.cluster.Strings().Intern(constraint.topology_key);
@@ -83,12 +138,8 @@ PodTopologySpread::CompiledList PodTopologySpread::CompileList(
       compiled.predicate.parts.push_back({false, {c.shape.namespace_}, constraint.selector});
     }
     compiled.predicate.count_terminating = false;
-    eligibility.honors_node_affinity = false;
-    eligibility.honors_taints = false;
-    if (!hard) compiled.candidates = eligible_.Get(c.cluster, c.shape, eligibility);
-    eligibility.honors_node_affinity = constraint.honors_node_affinity;
-    eligibility.honors_taints = constraint.honors_taints;
-    compiled.eligible = eligible_.Get(c.cluster, c.shape, eligibility);
+    if (!hard) compiled.candidates = eligible(false, false);
+    compiled.eligible = eligible(constraint.honors_node_affinity, constraint.honors_taints);
     compiled.constraint = std::move(constraint);
     list.constraints.push_back(std::move(compiled));
   }
@@ -99,6 +150,7 @@ std::shared_ptr<PodTopologySpread::Lists> PodTopologySpread::CompileLists(
     const CycleContext& c, const Compiled& compiled, api::Selector selector) const {
   auto lists = std::make_shared<Lists>();
   lists->generations = compiled.generations;
+  lists->nodes_seen = c.cluster.Topology().Generation();
   lists->service_labels = compiled.service_labels;
   lists->selector = std::move(selector);
   lists->hard = CompileList(c, kDoNotSchedule, lists->selector);
@@ -137,7 +189,7 @@ std::shared_ptr<PodTopologySpread::Lists> PodTopologySpread::ListsOfKind(
   const auto it = of_kind_.find(c.shape.kind);
   if (it == of_kind_.end()) return nullptr;
   const Lists& lists = *it->second;
-  if (lists.reads_labels) return nullptr;
+  if (lists.reads_labels || lists.Hopeless()) return nullptr;
   if (compiled.from_defaults && (lists.generations != compiled.generations ||
                                  lists.service_labels != compiled.service_labels)) {
     return nullptr;
@@ -192,6 +244,10 @@ void PodTopologySpread::BeginCycle(const CycleContext& c,
   auto& state = static_cast<State&>(*plugin_state);
   Compiled& compiled = compiled_.Get(c.shape, [&](const cluster::PodShape&) { return Compile(c); });
   if (compiled.from_defaults) UpdateDefaults(c, compiled);
+  const Lists& lists = *compiled.lists;
+  if (lists.Hopeless() && lists.nodes_seen != c.cluster.Topology().Generation()) {
+    compiled = Compile(c);
+  }
   state.compiled = &compiled;
   state.hard_count = 0;
   state.soft_count = 0;
@@ -205,6 +261,7 @@ Status PodTopologySpread::PreFilter(const CycleContext& c, framework::PluginStat
   CompiledList& list = state.compiled->lists->hard;
   state.hard_count = 0;
   if (!list.error.empty()) return Status::Error("get constraints from pod: " + list.error);
+  if (list.hopeless) return {};
   if (list.constraints.empty()) return Status::Skip();
   if (state.hard.size() < list.constraints.size()) state.hard.resize(list.constraints.size());
   state.hard_count = list.constraints.size();
@@ -252,9 +309,28 @@ Status PodTopologySpread::RemovePod(const CycleContext& c, framework::PluginStat
   return {};
 }
 
-void PodTopologySpread::Filter(const CycleContext&, const framework::PluginState* plugin_state,
+void PodTopologySpread::FilterHopeless(const CycleContext& c, const CompiledList& list,
+                                       framework::FilterBatch& batch) {
+  batch.ForEach([&](NodeIndex n) {
+    const cluster::NodeLabels& labels = c.cluster.Record(n).labels;
+    for (const HopelessConstraint& constraint : list.refusals) {
+      if (cluster::LabelValue(labels, constraint.key) == cluster::kNoString) {
+        batch.Reject(n, framework::Code::kUnschedulableAndUnresolvable, kMissingLabel);
+        return;
+      }
+      if (constraint.refuses_all) {
+        batch.Reject(n, framework::Code::kUnschedulable, kSkew);
+        return;
+      }
+    }
+  });
+}
+
+void PodTopologySpread::Filter(const CycleContext& c, const framework::PluginState* plugin_state,
                                framework::FilterBatch& batch) const {
   const auto& state = static_cast<const State&>(*plugin_state);
+  const CompiledList& list = state.compiled->lists->hard;
+  if (list.hopeless) return FilterHopeless(c, list, batch);
   for (size_t i = 0; i < state.hard_count; ++i) {
     const HardState& hard = state.hard[i];
     const uint32_t* codes = hard.constraint->column->codes.data();
@@ -391,6 +467,11 @@ Status PodTopologySpread::PreScore(const CycleContext& c, framework::PluginState
   state.soft_count = 0;
   if (c.cluster.NodeCount() == 0) return Status::Skip();
   if (!list.error.empty()) return Status::Error("calculating preScoreState: " + list.error);
+  if (list.hopeless) {
+    if (state.nobody.Capacity() < c.cluster.Rows()) state.nobody.Resize(c.cluster.Rows());
+    state.scored = &state.nobody;
+    return {};
+  }
   if (list.constraints.empty()) return Status::Skip();
   if (state.soft.size() < list.constraints.size()) state.soft.resize(list.constraints.size());
   state.soft_count = list.constraints.size();
@@ -400,11 +481,14 @@ Status PodTopologySpread::PreScore(const CycleContext& c, framework::PluginState
   }
   const NodeSet& candidates = list.constraints[0].candidates->Mask()->nodes;
   state.scored = list.requires_all_keys ? &candidates : nullptr;
+  size_t size = 0;
   for (size_t i = 0; i < list.constraints.size(); ++i) {
     CompiledConstraint& constraint = list.constraints[i];
-    const size_t size = constraint.is_hostname ? CountCommon(feasible, candidates)
-                                               : CountDomains(feasible, *constraint.candidates,
-                                                              *constraint.column, state.seen);
+    if (i == 0 || constraint.candidates != list.constraints[i - 1].candidates) {
+      size = constraint.is_hostname
+                 ? CountCommon(feasible, candidates)
+                 : CountDomains(feasible, *constraint.candidates, *constraint.column, state.seen);
+    }
     CountSoft(c, constraint, size, list.constraints.size() < 1000, state.soft[i]);
   }
   FinishSoft(state);

@@ -96,7 +96,10 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   struct HintConstraints {
     OwnerGenerations generations{};
     Result<std::vector<Constraint>> constraints;
+    // For long lists: is a pod selected by any? By serial of its shape.
+    mutable boost::unordered_flat_map<uint64_t, bool> selects = {};
   };
+  static bool SelectsAny(const HintConstraints& known, const cluster::Pod& pod);
 
   Compiled Compile(const framework::CycleContext& c) const;
   void UpdateDefaults(const framework::CycleContext& c, Compiled& compiled) const;
@@ -109,6 +112,8 @@ class PodTopologySpread final : public framework::PreFilterPlugin,
   void KeepForKind(const framework::CycleContext& c, const std::shared_ptr<Lists>& lists) const;
   CompiledList CompileList(const framework::CycleContext& c, std::string_view action,
                            const api::Selector& default_selector) const;
+  static void FilterHopeless(const framework::CycleContext& c, const CompiledList& list,
+                             framework::FilterBatch& batch);
   static void CountSoft(const framework::CycleContext& c, CompiledConstraint& constraint,
                         size_t size, bool may_point, SoftState& soft);
   static void BeginSoft(const CompiledConstraint& constraint, size_t size, SoftState& soft);

@@ -28,10 +28,21 @@ struct PodTopologySpread::CompiledConstraint {
   std::shared_ptr<EligibleNodes> candidates;  // the same without policies
 };
 
+// A constraint of a list that no node can satisfy: what it makes of a node by itself.
+struct HopelessConstraint {
+  cluster::StringId key;
+  bool refuses_all;  // not even an empty domain is within its skew
+};
+
 struct PodTopologySpread::CompiledList {
   std::string error;
   std::vector<CompiledConstraint> constraints;
   bool requires_all_keys = true;  // nodes that lack a key are left out
+
+  // A long list names keys that no node has together: no node counts, so nothing is counted and no
+  // column is made for the keys. Instead of `constraints`, until the nodes' labels change.
+  bool hopeless = false;
+  std::vector<HopelessConstraint> refusals;
 };
 
 // The constraints of pods of one kind. Their labels decide little of them, so that pods which
@@ -44,8 +55,11 @@ struct PodTopologySpread::Lists {
   api::Selector selector;
 
   bool reads_labels = false;  // some selector depends on the pod's labels
+  uint64_t nodes_seen = 0;    // TopologyCounters::Generation() when it was compiled
   CompiledList hard;
   CompiledList soft;
+
+  bool Hopeless() const { return hard.hopeless || soft.hopeless; }
 };
 
 // What is derived from a pod's shape.
@@ -124,6 +138,7 @@ struct PodTopologySpread::State final : framework::PluginState {
   size_t hard_count = 0;
   size_t soft_count = 0;
   const NodeSet* scored = nullptr;  // nodes outside are ignored; null: none is
+  NodeSet nobody;                   // what `scored` points to when all are
   std::vector<uint8_t> seen;        // by code
   std::vector<uint32_t> seen_codes;
 };

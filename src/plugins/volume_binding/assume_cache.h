@@ -24,20 +24,25 @@ namespace berth::plugins::volume_binding {
 template <class T>
 class AssumeCache {
  public:
-  // `type` names T in errors, e.g. "v1.PersistentVolume".
-  explicit AssumeCache(std::string_view type) : type_(type) {}
+  // `type` and `resource` name T in errors, e.g. "v1.PersistentVolume" and "persistentvolumes".
+  AssumeCache(std::string_view type, std::string_view resource)
+      : type_(type), resource_(resource) {}
+
+  // See MinorRules. Before anything is assumed.
+  void AssumeOverSameVersion(bool yes) { over_same_version_ = yes; }
 
   // The object as assumed, else as stored; null when the store has none. `key` is "namespace/name".
   const T* Latest(const cluster::Store<T>& store, const std::string& key) const {
     const T* stored = store.FindKey(key);
     if (assumed_.empty() || stored == nullptr) return stored;
     const auto it = assumed_.find(key);
-    return it == assumed_.end() || IsNewer(*stored, it->second) ? stored : it->second.object.get();
+    return it == assumed_.end() || Replaces(*stored, it->second) ? stored : it->second.object.get();
   }
 
   // Fails when the store has moved on since the object was made.
   Result<void> Assume(const cluster::Store<T>& store, std::shared_ptr<const T> object) {
     const std::string key = object->metadata.namespace_ + "/" + object->metadata.name;
+    if (over_same_version_) return AssumeOver(store.FindKey(key), key, std::move(object));
     const T* latest = Latest(store, key);
     if (latest == nullptr) {
       return Fail(fmt::format("could not find {} {}", type_, api::GoQuote(Shown(key))));
@@ -61,12 +66,12 @@ class AssumeCache {
     const auto it = assumed_.find(key);
     if (it == assumed_.end()) return;
     const T* stored = store.FindKey(key);
-    if (stored == nullptr || IsNewer(*stored, it->second)) assumed_.erase(it);
+    if (stored == nullptr || Replaces(*stored, it->second)) assumed_.erase(it);
   }
   void ForgetAll(const cluster::Store<T>& store) {
     boost::unordered::erase_if(assumed_, [&](const auto& entry) {
       const T* stored = store.FindKey(entry.first);
-      return stored == nullptr || IsNewer(*stored, entry.second);
+      return stored == nullptr || Replaces(*stored, entry.second);
     });
   }
 
@@ -83,7 +88,25 @@ class AssumeCache {
     return key.starts_with('/') ? key.substr(1) : key;
   }
 
-  static bool IsNewer(const T& stored, const Assumed& assumed) {
+  Result<void> AssumeOver(const T* stored, const std::string& key,
+                          std::shared_ptr<const T> object) {
+    if (stored == nullptr) {
+      return Fail(fmt::format("{} {} not found", resource_, api::GoQuote(Shown(key))));
+    }
+    const std::string& was = stored->metadata.resource_version;
+    const std::string& is = object->metadata.resource_version;
+    if (was != is) {
+      return Fail(fmt::format("{} is out of sync (stored: {}, assume: {})",
+                              api::GoQuote(Shown(key)), was, is));
+    }
+    assumed_.insert_or_assign(key, Assumed{std::move(object), 0});
+    return {};
+  }
+
+  bool Replaces(const T& stored, const Assumed& assumed) const {
+    if (over_same_version_) {
+      return stored.metadata.resource_version != assumed.object->metadata.resource_version;
+    }
     const auto version = ParseVersion(stored.metadata.resource_version);
     return version && *version > assumed.version;
   }
@@ -98,6 +121,8 @@ class AssumeCache {
   }
 
   std::string_view type_;
+  std::string_view resource_;
+  bool over_same_version_ = false;
   boost::unordered_flat_map<std::string, Assumed> assumed_;
 };
 

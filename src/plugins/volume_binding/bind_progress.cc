@@ -48,23 +48,35 @@ std::optional<std::string> CheckReach(const cluster::Cluster& cluster,
                      api::GoQuote(volume.metadata.name), api::GoQuote(cluster.NodeName(n)));
 }
 
-std::string Missing(std::string_view what, std::string_view type, std::string_view key) {
-  return fmt::format("{}: could not find {} {}", what, type, api::GoQuote(key));
+struct Kind {
+  std::string_view type;
+  std::string_view resource;
+};
+constexpr Kind kVolume = {"v1.PersistentVolume", "persistentvolumes"};
+constexpr Kind kClaim = {"v1.PersistentVolumeClaim", "persistentvolumeclaims"};
+
+std::string Missing(std::string_view what, const Kind& kind, std::string_view key,
+                    const config::MinorRules& rules) {
+  const std::string name = api::GoQuote(key);
+  if (rules.assumes_over_same_version) {
+    return fmt::format("{}: {} {} not found", what, kind.resource, name);
+  }
+  return fmt::format("{}: could not find {} {}", what, kind.type, name);
 }
 
 BindProgress CheckBinding(const cluster::Cluster& cluster, const ReservedVolumes::Binding& binding,
-                          NodeIndex n) {
+                          NodeIndex n, const config::MinorRules& rules) {
   const cluster::ObjectStore& objects = cluster.Objects();
   const std::string& name = binding.volume->metadata.name;
   const api::ObjectMeta& claim_meta = binding.claim->metadata;
   const auto* volume = objects.persistent_volumes.Find(name);
   if (volume == nullptr) {
-    return Failed(Missing("failed to check binding", "v1.PersistentVolume", name));
+    return Failed(Missing("failed to check binding", kVolume, name, rules));
   }
   const auto* claim = objects.persistent_volume_claims.Find(claim_meta.namespace_, claim_meta.name);
   if (claim == nullptr) {
-    return Failed(Missing("failed to check binding", "v1.PersistentVolumeClaim",
-                          claim_meta.namespace_ + "/" + claim_meta.name));
+    return Failed(Missing("failed to check binding", kClaim,
+                          claim_meta.namespace_ + "/" + claim_meta.name, rules));
   }
   // What we wrote has not come back yet.
   if (IsNewerVersion(*binding.volume, *volume)) return {Step::kWait, {}};
@@ -79,13 +91,13 @@ BindProgress CheckBinding(const cluster::Cluster& cluster, const ReservedVolumes
 
 BindProgress CheckProvision(const cluster::Cluster& cluster,
                             const api::PersistentVolumeClaim& written, const std::string& node,
-                            NodeIndex n) {
+                            NodeIndex n, const config::MinorRules& rules) {
   const cluster::ObjectStore& objects = cluster.Objects();
   const api::ObjectMeta& meta = written.metadata;
   const auto* claim = objects.persistent_volume_claims.Find(meta.namespace_, meta.name);
   if (claim == nullptr) {
-    return Failed(Missing("failed to check provisioning pvc", "v1.PersistentVolumeClaim",
-                          meta.namespace_ + "/" + meta.name));
+    return Failed(Missing("failed to check provisioning pvc", kClaim,
+                          meta.namespace_ + "/" + meta.name, rules));
   }
   if (IsNewerVersion(written, *claim)) return {Step::kWait, {}};
   const auto& annotations = claim->metadata.annotations;
@@ -108,7 +120,8 @@ BindProgress CheckProvision(const cluster::Cluster& cluster,
 }  // namespace
 
 BindProgress CheckBindings(const cluster::Cluster& cluster, const ReservedVolumes& written,
-                           std::string_view pod_name, bool pod_exists) {
+                           std::string_view pod_name, bool pod_exists,
+                           const config::MinorRules& rules) {
   const NodeIndex n = cluster.FindNode(written.node);
   if (n == cluster::kNoNode) {
     return Failed(fmt::format("failed to get node {}: {}", api::GoQuote(written.node),
@@ -118,11 +131,11 @@ BindProgress CheckBindings(const cluster::Cluster& cluster, const ReservedVolume
     return Failed("pod does not exist any more: " + NotFound("pod", pod_name));
   }
   for (const ReservedVolumes::Binding& binding : written.bindings) {
-    BindProgress progress = CheckBinding(cluster, binding, n);
+    BindProgress progress = CheckBinding(cluster, binding, n, rules);
     if (progress.step != Step::kDone) return progress;
   }
   for (const auto& claim : written.provisions) {
-    BindProgress progress = CheckProvision(cluster, *claim, written.node, n);
+    BindProgress progress = CheckProvision(cluster, *claim, written.node, n, rules);
     if (progress.step != Step::kDone) return progress;
   }
   return {};

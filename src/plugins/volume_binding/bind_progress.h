@@ -24,6 +24,7 @@ struct BindProgress {
 // so that older objects in the cluster are recognized as older. Reads the API server's objects, not
 // the assumed ones. `pod_exists`: false when the pod has been deleted meanwhile.
 BindProgress CheckBindings(const cluster::Cluster& cluster, const ReservedVolumes& written,
-                           std::string_view pod_name, bool pod_exists);
+                           std::string_view pod_name, bool pod_exists,
+                           const config::MinorRules& rules = {});
 
 }  // namespace berth::plugins::volume_binding

@@ -68,8 +68,8 @@ class MigratedNodes {
 
 // What the plugin knows about the cluster's volumes.
 struct VolumeView {
-  VolumeCache volumes{"v1.PersistentVolume"};
-  ClaimCache claims{"v1.PersistentVolumeClaim"};
+  VolumeCache volumes{"v1.PersistentVolume", "persistentvolumes"};
+  ClaimCache claims{"v1.PersistentVolumeClaim", "persistentvolumeclaims"};
   VolumeIndex index;
   CapacityIndex capacities;
   MigratedNodes migrated;

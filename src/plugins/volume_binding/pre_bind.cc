@@ -94,7 +94,8 @@ class Task final : public framework::PreBindTask {
     // While a pod is being bound, nothing that happens to it is taken up but its end.
     const cluster::PodId pod = cluster.FindPod(pod_uid_);
     const bool pod_exists = pod != cluster::kNoPod && !cluster.GetPod(pod).terminating;
-    const BindProgress progress = CheckBindings(cluster, volumes_, pod_name_, pod_exists);
+    const BindProgress progress =
+        CheckBindings(cluster, volumes_, pod_name_, pod_exists, plugin_.Rules());
     if (progress.step == BindProgress::Step::kDone) {
       plugin_.Release(pod_uid_);
       return {};

@@ -63,8 +63,10 @@ std::string KeyOf(const api::ObjectMeta& metadata) {
 
 }  // namespace
 
-VolumeBinding::VolumeBinding(const config::VolumeBindingArgs& args)
-    : bind_timeout_seconds_(args.bind_timeout_seconds) {
+VolumeBinding::VolumeBinding(const config::VolumeBindingArgs& args, const config::MinorRules& rules)
+    : bind_timeout_seconds_(args.bind_timeout_seconds), rules_(rules) {
+  view_.volumes.AssumeOverSameVersion(rules.assumes_over_same_version);
+  view_.claims.AssumeOverSameVersion(rules.assumes_over_same_version);
   if (args.shape && !args.shape->empty()) scores_ = MakeUtilizationScores(*args.shape);
 }
 
@@ -261,10 +263,11 @@ const ReservedVolumes* VolumeBinding::Reserved(const framework::PluginState& sta
 void VolumeBinding::Release(std::string_view pod_uid) { reserved_.erase(std::string(pod_uid)); }
 
 Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
-                                                const framework::PluginHandle&) {
+                                                const framework::PluginHandle& handle) {
   const auto* own = std::get_if<config::VolumeBindingArgs>(&args);
   const config::VolumeBindingArgs defaults;
-  return std::make_unique<VolumeBinding>(own != nullptr ? *own : defaults);
+  return std::make_unique<VolumeBinding>(own != nullptr ? *own : defaults,
+                                         config::MinorRulesOf(handle.behaviour));
 }
 
 }  // namespace berth::plugins::volume_binding

@@ -16,6 +16,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "config/minor_rules.h"
 #include "framework/points/claim_aware.h"
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
@@ -48,7 +49,8 @@ class VolumeBinding final : public framework::PreFilterPlugin,
                             public framework::PreBindPlugin,
                             public framework::EnqueueExtensions {
  public:
-  explicit VolumeBinding(const config::VolumeBindingArgs& args);
+  explicit VolumeBinding(const config::VolumeBindingArgs& args,
+                         const config::MinorRules& rules = {});
 
   std::string_view Name() const override { return kName; }
   // With a shape to score by, every pod has a score.
@@ -100,6 +102,7 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   // server's objects replace them.
   void Release(std::string_view pod_uid);
 
+  const config::MinorRules& Rules() const { return rules_; }
   // How long to wait, after writing, for all claims to be bound.
   int64_t BindTimeoutSeconds() const { return bind_timeout_seconds_; }
 
@@ -109,6 +112,7 @@ class VolumeBinding final : public framework::PreFilterPlugin,
   void Revert(const cluster::Cluster& cluster, const ReservedVolumes& reserved);
 
   int64_t bind_timeout_seconds_;
+  config::MinorRules rules_;
   std::optional<UtilizationScores> scores_;
   // Derived from the cluster and brought up to date at the start of a cycle; holds what is assumed.
   mutable VolumeView view_;

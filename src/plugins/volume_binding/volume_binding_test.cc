@@ -29,7 +29,8 @@ std::string AffinityTo(const std::string& zone) {
 
 class Binding : public testing::Test {
  protected:
-  Binding() {
+  explicit Binding(const config::MinorRules& rules = {})
+      : plugin_(config::VolumeBindingArgs(), rules) {
     a_ = world_.Node("a", "'zone':'a'");
     b_ = world_.Node("b", "'zone':'b'");
     world_.Class(
@@ -91,8 +92,13 @@ class Binding : public testing::Test {
   }
 
   VolumeWorld world_;
-  VolumeBinding plugin_{config::VolumeBindingArgs{}};
+  VolumeBinding plugin_;
   cluster::NodeIndex a_, b_;
+};
+
+class BindingFrom135 : public Binding {
+ protected:
+  BindingFrom135() : Binding({.assumes_over_same_version = true}) {}
 };
 
 TEST_F(Binding, ClaimsThatKeepThePodFromEveryNode) {
@@ -401,6 +407,15 @@ TEST_F(Binding, ObjectsWithoutAVersionCannotBeAssumed) {
   EXPECT_EQ(plugin_.Reserved("p1"), nullptr);
 }
 
+TEST_F(BindingFrom135, AnyVersionCanBeAssumed) {
+  world_.Volume(
+      "{'metadata':{'name':'pv','resourceVersion':'x'},'spec':{'storageClassName':"
+      "'local','accessModes':['ReadWriteOnce'],'capacity':{'storage':'1Gi'}},"
+      "'status':{'phase':'Available'}}");
+  Claim("one", "local", "1Gi");
+  EXPECT_EQ(Reserve("p1", Uses("one"), a_), "one=pv ");
+}
+
 // After any sequence of events the indexes kept give the answers of a plugin that starts afresh.
 TEST_F(Binding, KeptIndexesEqualNewOnes) {
   std::mt19937 random(11);
@@ -510,6 +525,9 @@ TEST_F(Binding, WaitsUntilTheVolumeIsProvisioned) {
   EXPECT_EQ(progress(),
             "failed to check provisioning pvc: could not find v1.PersistentVolumeClaim "
             "\"ns/data\"");
+  EXPECT_EQ(Progress(CheckBindings(world_.cluster, written, "p1", true,
+                                   {.assumes_over_same_version = true})),
+            "failed to check provisioning pvc: persistentvolumeclaims \"ns/data\" not found");
 }
 
 }  // namespace

@@ -1,0 +1,255 @@
+#include "plugins/node_resource_topology/node_resource_topology.h"
+
+#include <algorithm>
+
+#include "cluster/objects/object_store.h"
+#include "plugins/common/custom_hints.h"
+#include "plugins/node_resource_topology/align.h"
+
+namespace berth::plugins::node_resource_topology {
+namespace {
+
+using cluster::NodeIndex;
+using framework::Code;
+using framework::CycleContext;
+
+// Reasons of verdicts: a Misfit, or one of these.
+constexpr uint32_t kStale = 100;
+constexpr uint32_t kUnaligned = 101;
+constexpr uint32_t kUnidentified = 102;
+
+struct NumaState final : framework::PluginState {
+  const PodNeeds* needs = nullptr;
+};
+
+const PodNeeds& NeedsOf(const framework::PluginState* state) {
+  return *static_cast<const NumaState*>(state)->needs;
+}
+
+Strategy StrategyOf(std::string_view name) {
+  if (name == "MostAllocated") return Strategy::kMostAllocated;
+  if (name == "BalancedAllocation") return Strategy::kBalanced;
+  if (name == "LeastNUMANodes") return Strategy::kLeastNumaNodes;
+  return Strategy::kLeastAllocated;
+}
+
+// Every node has cpu, memory, ephemeral storage and pods, even if it is none.
+bool HasResource(const cluster::Cluster& cluster, NodeIndex n, std::string_view name) {
+  if (name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods") {
+    return true;
+  }
+  const cluster::ResourceId id = cluster.Resources().Find(name);
+  const auto& scalars = cluster.Record(n).scalar_allocatable;
+  return std::any_of(scalars.begin(), scalars.end(),
+                     [&](const auto& scalar) { return scalar.first == id; });
+}
+
+}  // namespace
+
+NodeResourceTopologyMatch::NodeResourceTopologyMatch(
+    const config::NodeResourceTopologyMatchArgs& args)
+    : discards_reserved_(args.discard_reserved_nodes) {
+  if (!discards_reserved_ && args.cache_resync_period_seconds > 0) cache_.emplace(args);
+  if (args.accuracy == "Exact") exact_.emplace();
+  if (!args.scoring_strategy) return;
+  strategy_ = StrategyOf(args.scoring_strategy->type);
+  for (const auto& resource : args.scoring_strategy->resources) {
+    weights_[resource.name] = resource.weight;
+  }
+}
+
+std::unique_ptr<framework::PluginState> NodeResourceTopologyMatch::NewState() const {
+  return std::make_unique<NumaState>();
+}
+
+void NodeResourceTopologyMatch::BeginCycle(const CycleContext& c,
+                                           framework::PluginState* state) const {
+  static_cast<NumaState*>(state)->needs =
+      &needs_.Get(c.shape, [](const cluster::PodShape& shape) { return PodNeeds(shape.source); });
+  if (cache_) {
+    cache_->Update(c.cluster, c.shape.source.spec.scheduler_name, now_, needs_);
+  } else {
+    const bool changed = ReadTopologies(c.cluster);
+    if (exact_) exact_->Update(c.cluster, by_row_, changed);
+  }
+}
+
+bool NodeResourceTopologyMatch::ReadTopologies(const cluster::Cluster& cluster) const {
+  const cluster::CustomKind& kind = TopologyKind();
+  const auto* store = cluster.Objects().custom.Find(kind.ApiVersion(), kind.kind);
+  if (store == nullptr) return false;
+  const bool objects_changed = store->Generation() != objects_;
+  if (!objects_changed && cluster.NodeGeneration() == nodes_) return false;
+  const auto parse = [&](const std::string& key) {
+    const auto* object = store->FindKey(key);
+    const std::string name = key.substr(key.find('/') + 1);
+    if (object == nullptr) {
+      topologies_.erase(name);
+    } else {
+      topologies_.insert_or_assign(name, NodeTopology::Parse(object->json));
+    }
+  };
+  if (objects_changed &&
+      (objects_ == UINT64_MAX || !store->Changes().ForEachSince(objects_, parse))) {
+    topologies_.clear();
+    store->ForEach([&](const api::UnknownObject& object) {
+      topologies_.insert_or_assign(object.metadata.name, NodeTopology::Parse(object.json));
+    });
+  }
+  objects_ = store->Generation();
+  nodes_ = cluster.NodeGeneration();
+  by_row_.assign(cluster.Rows(), nullptr);
+  cluster.Nodes().ForEach([&](NodeIndex n) {
+    const auto it = topologies_.find(cluster.NodeName(n));
+    if (it != topologies_.end() && it->second) by_row_[n] = &*it->second;
+  });
+  return true;
+}
+
+bool NodeResourceTopologyMatch::IsStale(const cluster::Cluster& cluster, NodeIndex n) const {
+  if (cache_) return cache_->IsClosed(n);
+  return discards_reserved_ && reserved_.find(cluster.NodeName(n)) != reserved_.end();
+}
+
+void NodeResourceTopologyMatch::Filter(const CycleContext& c, const framework::PluginState* state,
+                                       framework::FilterBatch& batch) const {
+  const PodNeeds& needs = NeedsOf(state);
+  if (needs.FitsAnywhere()) return;
+  if (exact_) return FilterExactly(c, batch);
+  std::string error;
+  batch.ForEach([&](NodeIndex n) {
+    if (IsStale(c.cluster, n)) return batch.Reject(n, Code::kUnschedulable, kStale);
+    const NodeTopology* topology = TopologyOf(n);
+    if (topology == nullptr) return;
+    const auto has = [&](const std::string& name) { return HasResource(c.cluster, n, name); };
+    const Misfit misfit = Align(needs, *topology, has, &error);
+    if (misfit == Misfit::kNone) return;
+    if (cache_) cache_->NoteRefused(n);
+    const Code code = misfit == Misfit::kNegative ? Code::kError : Code::kUnschedulable;
+    batch.Reject(n, code, static_cast<uint32_t>(misfit));
+  });
+}
+
+void NodeResourceTopologyMatch::FilterExactly(const CycleContext& c,
+                                              framework::FilterBatch& batch) const {
+  const KubeletPod& pod = exact_->Of(c.shape);
+  batch.ForEach([&](NodeIndex n) {
+    switch (exact_->VerdictOf(n, c.shape, pod)) {
+      case ExactLedger::Verdict::kFits:
+        break;
+      case ExactLedger::Verdict::kUnaligned:
+        batch.Reject(n, Code::kUnschedulable, kUnaligned);
+        break;
+      case ExactLedger::Verdict::kUnknown:
+        batch.Reject(n, Code::kUnschedulable, kUnidentified);
+        break;
+    }
+  });
+}
+
+void NodeResourceTopologyMatch::Reasons(const CycleContext&, const framework::PluginState*,
+                                        const framework::Verdict& verdict,
+                                        std::vector<std::string>* out) const {
+  if (verdict.reason == kStale) {
+    out->emplace_back("invalid node topology data");
+    return;
+  }
+  if (verdict.reason == kUnaligned) {
+    out->emplace_back("kubelet might refuse to align the pod");
+    return;
+  }
+  if (verdict.reason == kUnidentified) {
+    out->emplace_back("node topology data is not of the pods on the node");
+    return;
+  }
+  switch (static_cast<Misfit>(verdict.reason)) {
+    case Misfit::kInitContainer:
+      out->emplace_back("cannot align init container");
+      break;
+    case Misfit::kSidecar:
+      out->emplace_back("cannot align sidecar container");
+      break;
+    case Misfit::kPod:
+      out->emplace_back("cannot align pod");
+      break;
+    case Misfit::kNegative:
+      out->emplace_back("inconsistent resource accounting");
+      break;
+    case Misfit::kContainer:
+    case Misfit::kNone:
+      out->emplace_back("cannot align container");
+      break;
+  }
+}
+
+void NodeResourceTopologyMatch::Score(const CycleContext& c, const framework::PluginState* state,
+                                      framework::ScoreBatch& batch) const {
+  const PodNeeds& needs = NeedsOf(state);
+  int64_t* scores = batch.Scores();
+  const bool guaranteed = needs.qos == api::QosClass::kGuaranteed;
+  batch.ForEach([&](NodeIndex n) {
+    const NodeTopology* topology = IsStale(c.cluster, n) ? nullptr : TopologyOf(n);
+    if (!guaranteed) {
+      scores[n] = framework::kMaxNodeScore;
+    } else if (topology == nullptr) {
+      scores[n] = 0;
+    } else if (strategy_ == Strategy::kLeastNumaNodes) {
+      scores[n] = ScoreByNumber(needs, *topology);
+    } else {
+      scores[n] = ScoreByCells(strategy_, needs, *topology, weights_);
+    }
+  });
+}
+
+// --- Nodes that pods are on their way to
+
+framework::Status NodeResourceTopologyMatch::Reserve(const CycleContext& c,
+                                                     framework::PluginState* state,
+                                                     NodeIndex node) {
+  if (cache_) cache_->Reserve(c.cluster.NodeName(node), c.pod.Key(), NeedsOf(state).pod);
+  if (discards_reserved_) reserved_[c.cluster.NodeName(node)].insert(c.pod.uid);
+  return {};
+}
+
+void NodeResourceTopologyMatch::Release(const std::string& node, const std::string& uid) {
+  const auto it = reserved_.find(node);
+  if (it == reserved_.end()) return;
+  it->second.erase(uid);
+  if (it->second.empty()) reserved_.erase(it);
+}
+
+void NodeResourceTopologyMatch::Unreserve(const CycleContext& c, framework::PluginState*,
+                                          NodeIndex node) {
+  if (cache_) cache_->Unreserve(c.cluster.NodeName(node), c.pod.Key());
+  if (discards_reserved_) Release(c.cluster.NodeName(node), c.pod.uid);
+}
+
+void NodeResourceTopologyMatch::PostBind(const cluster::Cluster& cluster, const cluster::Pod& pod,
+                                         NodeIndex node) {
+  if (discards_reserved_) Release(cluster.NodeName(node), pod.uid);
+}
+
+// --- Construction
+
+std::vector<framework::RegisteredEvent> NodeResourceTopologyMatch::EventsToRegister(
+    const config::Behaviour&) const {
+  return {On(queue::EventResource::kPod, queue::kDelete),
+          On(queue::EventResource::kNode, queue::kAdd | queue::kUpdateNodeAllocatable),
+          OnCustom(TopologyKind(), queue::kAdd | queue::kUpdate)};
+}
+
+cluster::PluginInputs Inputs(const config::PluginArgs&) {
+  return {.kinds = {TopologyKind()}, .node_annotations = {}, .pod_annotations = {}};
+}
+
+Result<std::unique_ptr<framework::Plugin>> Make(const config::PluginArgs& args,
+                                                const framework::PluginHandle&) {
+  config::NodeResourceTopologyMatchArgs own;
+  if (const auto* given = config::OwnArgsAs<config::NodeResourceTopologyMatchArgs>(args)) {
+    own = *given;
+  }
+  own.SetDefaults();
+  return std::make_unique<NodeResourceTopologyMatch>(own);
+}
+
+}  // namespace berth::plugins::node_resource_topology

@@ -58,9 +58,9 @@ void Attempt::Begin(framework::Cycle& cycle, cluster::Cluster& cluster, cluster:
   work_.clear();
 }
 
-Outcome Attempt::Decide(Algorithm& algorithm, bool score_always) {
+Outcome Attempt::Decide(Algorithm& algorithm, bool score_always, const framework::NodeSet* within) {
   BERTH_DCHECK(stage_ == Stage::kNew);
-  algorithm.Schedule(*cycle_, *cluster_, cluster_->GetPod(pod_), &decision_, score_always);
+  algorithm.Schedule(*cycle_, *cluster_, cluster_->GetPod(pod_), &decision_, score_always, within);
   stage_ = Stage::kDecided;
   return decision_.outcome;
 }

@@ -73,8 +73,10 @@ class Attempt {
   // Starts with another pod. `cycle` is that of the pod's profile; both outlive the attempt.
   void Begin(framework::Cycle& cycle, cluster::Cluster& cluster, cluster::PodId pod);
 
-  // Finds a node, or why there is none: see decision(). `score_always`: as Algorithm::Schedule.
-  Outcome Decide(Algorithm& algorithm, bool score_always = false);
+  // Finds a node, or why there is none: see decision(). `score_always`, `within`: as
+  // Algorithm::Schedule.
+  Outcome Decide(Algorithm& algorithm, bool score_always = false,
+                 const framework::NodeSet* within = nullptr);
   // The decision was made step by step (Algorithm::Begin to Choose) and is in decision().
   void Decided();
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/core/pod.h"
+#include "api/meta.h"
 #include "framework/points/pre_bind.h"
 
 namespace berth::scheduler {
@@ -44,6 +45,14 @@ struct PatchPodStatus {
   // The one that `condition` replaces, as far as the engine knows it: of the preceding attempt.
   std::optional<api::PodCondition> old_condition = std::nullopt;
   std::optional<api::PodExtendedResourceClaimStatus> extended_resource_claim = std::nullopt;
+};
+
+// PATCH podgroups/NAME/status: sets one condition, leaves the rest.
+struct PatchPodGroupStatus {
+  PodRef group;                                                // named like a pod
+  api::Condition condition;                                    // replaces the one of its type
+  std::vector<std::string> condition_types;                    // there, as last seen, in order
+  std::optional<api::Condition> old_condition = std::nullopt;  // that `condition` replaces
 };
 
 // DELETE pods/NAME. Like kube-scheduler, a host need not make the uid a precondition.
@@ -98,11 +107,13 @@ struct RecordEvent {
   std::string action;  // e.g. "Scheduling"
   std::string note;
   std::string reporting_controller;  // the schedulerName of the profile
-  bool note_counts = false;  // with another note it is another event, not the same once more
+  bool note_counts = false;       // with another note it is another event, not the same once more
+  bool related_is_group = false;  // `related` names a PodGroup
 };
 
+// Its positions are part of recordings: new ones come last.
 using EffectAction = std::variant<BindPod, PatchPodStatus, DeletePod, ReadPod, WriteObject,
-                                  RecordEvent, CallExtender>;
+                                  RecordEvent, CallExtender, PatchPodGroupStatus>;
 
 struct Effect {
   EffectId id = 0;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "queue/grouped_queue.h"
 #include "scheduler/engine/impl.h"
+#include "scheduler/group_adoption.h"
 
 namespace berth::scheduler {
 
@@ -68,16 +70,27 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
   queue_options.activation_from_backoff_skips_pre_enqueue =
       behaviour.activation_from_backoff_skips_pre_enqueue;
   queue_options.flush_counts_from_last_flush = behaviour.flush_counts_from_last_flush;
-  c_.queue = std::make_unique<queue::SchedulingQueue>(*this, c_.runtimes.size(), queue_options);
+  if (!behaviour.pod_groups) {
+    c_.queue = std::make_unique<queue::SchedulingQueue>(*this, c_.runtimes.size(), queue_options);
+    return {};
+  }
+  auto grouped =
+      std::make_unique<queue::GroupedQueue>(*this, c_.cluster, c_.runtimes.size(), queue_options);
+  attempts_.FollowGroups(*grouped);
+  c_.queue = std::move(grouped);
   return {};
 }
 
 // --- QueueHost
 
 bool Engine::Impl::Less(const queue::QueuedPod& a, const queue::QueuedPod& b) const {
-  const auto& sort = c_.runtimes[a.profile].profile->queue_sort;
-  return sort.front().plugin->Less(c_.cluster, c_.cluster.GetPod(a.pod), a.timestamp.UnixNano(),
-                                   c_.cluster.GetPod(b.pod), b.timestamp.UnixNano());
+  const framework::QueueSortPlugin& sort =
+      *c_.runtimes[a.profile].profile->queue_sort.front().plugin;
+  const auto time = [first = sort.ByFirstAttempt()](const queue::QueuedPod& pod) {
+    return (first ? pod.initial_attempt.value_or(pod.timestamp) : pod.timestamp).UnixNano();
+  };
+  return sort.Less(c_.cluster, c_.cluster.GetPod(a.pod), time(a), c_.cluster.GetPod(b.pod),
+                   time(b));
 }
 
 queue::Gate Engine::Impl::PreEnqueue(const queue::QueuedPod& pod, queue::PluginId first) const {
@@ -241,8 +254,13 @@ Result<std::unique_ptr<Engine>> Engine::Make(const config::KubeSchedulerConfigur
     const bool chooses = !extender.filter_verb.empty() || !extender.prioritize_verb.empty();
     if (chooses && own.call_extenders) own.algorithm.extenders_choose = true;
   }
+  auto groups = AdoptedGroupsOf(config, options.behaviour, options.extra_plugins);
+  if (!groups) return berth::Fail(groups.error());
+  // Groups of other APIs need what those of Kubernetes need.
+  if (!groups->Empty()) own.behaviour.pod_groups = true;
   std::unique_ptr<Engine> engine(new Engine());
   engine->impl_ = std::make_unique<Impl>(own, now, observer);
+  engine->impl_->c_.groups = std::move(*groups);
   if (auto done = engine->impl_->Init(config, executor); !done) return berth::Fail(done.error());
   return engine;
 }

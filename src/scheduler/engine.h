@@ -50,6 +50,7 @@ enum class PlantedBug : uint8_t {
   kLostRequeue,   // now and then a pod that found no node is not queued again
   kDoubleAssume,  // a pod that is being bound is queued a second time
   kMissedForget,  // a pod whose binding failed keeps its place on the node
+  kSplitGang,     // now and then those pods of a gang that fit are kept although too few do
 };
 
 struct EngineOptions {

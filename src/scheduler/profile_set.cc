@@ -7,6 +7,7 @@
 
 #include "cluster/objects/kind_table.h"
 #include "plugins/registry.h"
+#include "scheduler/group_adoption.h"
 
 namespace berth::scheduler {
 namespace {
@@ -76,9 +77,9 @@ Result<cluster::PluginInputs> CheckedInputs(std::span<const config::ResolvedProf
   for (const config::ResolvedProfile& profile : profiles) {
     inputs.Add(framework::InputsOf(profile, registry));
   }
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   for (const cluster::CustomKind& kind : inputs.kinds) {
-    if (cluster::FindKind(kind.kind) != nullptr || !names.insert(kind.kind).second) {
+    if (!names.insert(cluster::ListNameOf(kind)).second) {
       return Fail(
           fmt::format("custom resource {}.{}: another kind has this name", kind.kind, kind.group));
     }
@@ -121,9 +122,14 @@ Result<ProfileSet> ProfileSet::Make(const config::KubeSchedulerConfiguration& co
   if (!inputs) return Fail(inputs.error());
   cluster.Track(*inputs);
   ProfileSet set;
-  for (const config::ResolvedProfile& profile : *profiles) {
+  config::Behaviour with_groups = behaviour;
+  if (AdoptsGroups(*profiles)) {
+    with_groups.pod_groups = true;
+    for (config::ResolvedProfile& profile : *profiles) ServeAdoptedGroups(behaviour, profile);
+  }
+  for (config::ResolvedProfile& profile : *profiles) {
     auto made = framework::Profile::Make(
-        profile, registry, OutOfTreeHandle{{cluster, seed, behaviour, pods}, profile, extra});
+        profile, registry, OutOfTreeHandle{{cluster, seed, with_groups, pods}, profile, extra});
     if (!made) return Fail(made.error().In("profile \"" + profile.scheduler_name + "\""));
     set.profiles_.push_back(std::move(*made));
     set.cycles_.push_back(std::make_unique<framework::Cycle>(*set.profiles_.back(), executor));

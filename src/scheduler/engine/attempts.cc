@@ -7,6 +7,7 @@
 #include "framework/runtime/diagnosis.h"
 #include "scheduler/engine/bindings.h"
 #include "scheduler/engine/extender_calls.h"
+#include "scheduler/engine/group_attempts.h"
 #include "scheduler/engine/intake.h"
 #include "scheduler/engine/preemptions.h"
 
@@ -37,28 +38,44 @@ std::string OneNodeMessage(const Status& status) {
 
 }  // namespace
 
+Attempts::Attempts(EngineContext& context) : c_(context), algorithm_(context.options.algorithm) {}
+
+Attempts::~Attempts() = default;
+
+void Attempts::FollowGroups(queue::GroupedQueue& queue) {
+  groups_ = std::make_unique<GroupAttempts>(c_, queue);
+}
+
 bool Attempts::Step() {
   if (c_.WaitsForAnswer()) return false;
   const std::optional<PodId> next = c_.queue->Pop(c_.now);
   if (!next) return false;
-  Try(*next);
+  if (groups_ != nullptr && queue::IsGroup(*next)) {
+    groups_->Try(*next);
+  } else {
+    Try(*next);
+  }
+  return true;
+}
+
+bool Attempts::Skips(PodId id) {
+  const cluster::Pod& pod = c_.cluster.GetPod(id);
+  if (pod.terminating) {
+    if (c_.observer != nullptr) c_.observer->Skipped(pod);
+    c_.outbox.Record(c_.RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
+                     "skip schedule deleting pod: " + pod.Key(),
+                     c_.runtimes[c_.pods.Of(id).profile].profile->Name());
+    c_.queue->Done(id);
+    return true;
+  }
+  if (pod.node == cluster::kNoNode) return false;
+  c_.queue->Done(id);  // assumed: it was queued again before that was known
   return true;
 }
 
 void Attempts::Try(PodId id) {
-  const cluster::Pod& pod = c_.cluster.GetPod(id);
+  if (Skips(id)) return;
   ProfileRuntime& runtime = c_.runtimes[c_.pods.Of(id).profile];
-  if (pod.terminating) {
-    if (c_.observer != nullptr) c_.observer->Skipped(pod);
-    c_.outbox.Record(c_.RefOf(pod), std::nullopt, "Warning", "FailedScheduling", "Scheduling",
-                     "skip schedule deleting pod: " + pod.Key(), runtime.profile->Name());
-    c_.queue->Done(id);
-    return;
-  }
-  if (pod.node != cluster::kNoNode) {  // assumed: it was queued again before that was known
-    c_.queue->Done(id);
-    return;
-  }
   if (!c_.extenders.Empty() && c_.extender_calls->AsksExtenders(id)) {
     c_.extender_calls->BeginExtended(id, runtime);
     return;
@@ -94,7 +111,7 @@ void Attempts::Decide(PodId id, ProfileRuntime& runtime) {
   TellBegan(pod, runtime);
   attempt_.Begin(*runtime.cycle, c_.cluster, id);
   attempt_.Decide(algorithm_, interest_.scores);
-  TellDecided(pod, runtime);
+  TellDecided(pod, runtime, attempt_.decision());
 }
 
 void Attempts::TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime) {
@@ -114,13 +131,26 @@ void Attempts::TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime) {
   if (c_.wants->now_ns != nullptr) cycle_began_ns_ = c_.wants->now_ns();
 }
 
-void Attempts::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime) {
+// The points of several pods cannot be told apart.
+void Attempts::TellPassedOver(const cluster::Pod& pod, ProfileRuntime& runtime) {
+  interest_ = {};
+  runtime.cycle->set_watch(nullptr, false);
+  if (c_.observer == nullptr) return;
+  ++c_.wants->cycles_begun;
+  if (c_.wants->cycles) interest_ = c_.observer->CyclePassedOver(pod);
+  interest_.points = false;
+  if (c_.wants->now_ns != nullptr) cycle_began_ns_ = c_.wants->now_ns();
+}
+
+void Attempts::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime,
+                           const Decision& decision) {
   if (c_.wants->now_ns != nullptr) {
     const int64_t took_ns = c_.wants->now_ns() - cycle_began_ns_;
     if (took_ns >= c_.wants->slow_cycle_ns) c_.observer->SlowCycle(pod, took_ns, interest_.points);
   }
-  if (interest_.decision || interest_.scores)
-    c_.observer->Decided(pod, attempt_.decision(), *runtime.cycle);
+  if (interest_.decision || interest_.scores) {
+    c_.observer->Decided(pod, decision, *runtime.cycle);
+  }
 }
 
 // kube-scheduler looks for the ranking that the last pod alike has left, and leaves its own. berth
@@ -378,14 +408,14 @@ void Attempts::LogFailure(const cluster::Pod& pod, int32_t attempts, const Failu
   const auto explained = failure.explained ? failure.explained : std::make_shared<FailedAttempt>();
   explained->message = failure.message;
   explained->nominated_node = failure.nominated_node;
-  const bool of_cycle = !failure.info;
+  const bool of_cycle = !failure.info && !failure.of_group;
   c_.log.Failed(pod, c_.pods.Of(pod.id).profile, attempts,
                 of_cycle ? &attempt_.decision() : nullptr,
                 failure.rejected ? Outcome::kUnschedulable : Outcome::kError, explained,
                 c_.now.UnixNano(), c_.changes);
   if (of_cycle) {
     LogCycleTimes();
-  } else {
+  } else if (failure.info) {
     c_.bindings->LogBindingTimes(c_.RefOf(pod), c_.log.Newest());
   }
 }

@@ -2,23 +2,43 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "scheduler/attempt.h"
 #include "scheduler/engine/context.h"
 
+namespace berth::queue {
+class GroupedQueue;
+}
+
 namespace berth::scheduler {
+
+class GroupAttempts;
 
 class Attempts {
  public:
-  explicit Attempts(EngineContext& context) : c_(context), algorithm_(context.options.algorithm) {}
+  explicit Attempts(EngineContext& context);
+  ~Attempts();
 
-  // Runs one cycle. False: no pod can be tried now.
+  // The queue has pod groups, whose cycles are run too.
+  void FollowGroups(queue::GroupedQueue& queue);
+  // Null: pods are scheduled one by one.
+  GroupAttempts* groups() const { return groups_.get(); }
+
+  // Runs one cycle, of a pod or a group. False: none can be tried now.
   bool Step();
+  // True: the pod is not to be tried; it has left the queue.
+  bool Skips(PodId id);
   // The observer is notified that the cycle begins, and of its decision.
   void TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime);
-  void TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime);
+  void TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime, const Decision& decision);
+  // The same as TellBegan of a cycle whose points are not timed.
+  void TellPassedOver(const cluster::Pod& pod, ProfileRuntime& runtime);
   // The decision is made: carries it out.
   void Conclude(PodId id, ProfileRuntime& runtime);
+  // Assumes the pod on the node, asks for permission and begins to bind it. REQUIRES: attempt() has
+  // that decision.
+  void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
   // The PostFilter plugins have answered.
   void FinishNoFit(PodId id, ProfileRuntime& runtime, const framework::Status& status,
                    const framework::PostFilterResult& result);
@@ -33,7 +53,6 @@ class Attempts {
   void Try(PodId id);
   void Decide(PodId id, ProfileRuntime& runtime);
   void NoFit(PodId id, ProfileRuntime& runtime);
-  void Commit(PodId id, ProfileRuntime& runtime, NodeIndex node);
   void TellBatching(const ProfileRuntime& runtime);
   void ReportFilterErrors(const framework::Cycle& cycle);
   void TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
@@ -53,6 +72,7 @@ class Attempts {
   CycleInterest interest_;      // of the cycle that runs
   int64_t cycle_began_ns_ = 0;  // by the observer's clock
   int32_t planted_ = 0;         // how often a planted bug could have struck
+  std::unique_ptr<GroupAttempts> groups_;
 };
 
 }  // namespace berth::scheduler

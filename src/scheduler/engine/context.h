@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "cluster/objects/adopted_groups.h"
 #include "framework/runtime/hint_map.h"
 #include "framework/runtime/post_filter.h"
 #include "queue/scheduling_queue.h"
@@ -78,6 +79,7 @@ struct Failure {
   framework::PostFilterResult::Nomination nomination =
       framework::PostFilterResult::Nomination::kClear;
   std::string nominated_node;
+  bool of_group = false;       // the attempt was one of the pod's group
   bool was_nominated = false;  // the API server has a nomination that the watch may not show yet
   // For explanations, of a pod that did not fit.
   std::shared_ptr<FailedAttempt> explained = nullptr;
@@ -111,6 +113,7 @@ struct EngineContext {
   std::vector<ProfileRuntime> runtimes;
   std::unique_ptr<berth::queue::SchedulingQueue> queue;
   ExtenderSet extenders;
+  berth::cluster::AdoptedGroups groups;  // of other APIs
   PodTable pods;
   Outbox outbox;
   mutable DecisionLog log;

@@ -258,7 +258,7 @@ void ExtenderCalls::EndExtended() {
   ProfileRuntime& runtime = c_.runtimes[extended_->profile];
   extended_.reset();
   c_.attempts->attempt().Decided();
-  c_.attempts->TellDecided(c_.cluster.GetPod(id), runtime);
+  c_.attempts->TellDecided(c_.cluster.GetPod(id), runtime, c_.attempts->attempt().decision());
   c_.attempts->Conclude(id, runtime);
 }
 

@@ -6,6 +6,7 @@
 #include "scheduler/engine/attempts.h"
 #include "scheduler/engine/bindings.h"
 #include "scheduler/engine/extender_calls.h"
+#include "scheduler/engine/group_attempts.h"
 #include "scheduler/engine/preemptions.h"
 
 namespace berth::scheduler {
@@ -34,10 +35,17 @@ std::string NameKey(std::string_view namespace_, std::string_view name) {
   return key;
 }
 
+// Is it one of the objects that the list called `list` has?
+bool IsOf(std::string_view list, const api::Object& object) {
+  const auto* custom = std::get_if<api::UnknownObject>(&object);
+  return custom == nullptr ? api::KindOf(object) == list
+                           : cluster::IsOfList(list, custom->api_version, custom->kind);
+}
+
 void AddKeys(std::string_view kind, const std::vector<api::Object>& objects, ListKeys* keys) {
   for (const api::Object& object : objects) {
     const api::ObjectMeta* metadata = api::MetadataOf(object);
-    if (metadata == nullptr || api::KindOf(object) != kind) continue;
+    if (metadata == nullptr || !IsOf(kind, object)) continue;
     keys->insert(kind == api::Pod::kKind ? metadata->uid
                                          : NameKey(metadata->namespace_, metadata->name));
   }
@@ -77,6 +85,7 @@ void Intake::Upsert(api::Object&& object) {
       [this]<class T>(T& value) {
         if constexpr (std::is_same_v<T, api::Pod>) {
           config::HideDisabledFields(c_.options.behaviour, value);
+          JoinGroup(value);
           UpsertPod(value);
         } else if constexpr (std::is_same_v<T, api::Node>) {
           UpsertNode(std::move(value));
@@ -87,6 +96,10 @@ void Intake::Upsert(api::Object&& object) {
           if (auto* store =
                   c_.cluster.MutableObjects().custom.Find(value.api_version, value.kind)) {
             UpsertOther(*store, std::move(value), kCustomEvents);
+          }
+        } else if constexpr (cluster::NamedObject<T>) {
+          if (auto* store = c_.cluster.MutableObjects().custom.Find(T::kApiVersion, T::kKind)) {
+            UpsertOther(*store, cluster::AsUnknown(value), kCustomEvents);
           }
         }
       },
@@ -127,6 +140,10 @@ void Intake::Delete(const api::Object& object) {
                   c_.cluster.MutableObjects().custom.Find(value.api_version, value.kind)) {
             DeleteOther(*store, value.metadata.namespace_, value.metadata.name, kCustomEvents);
           }
+        } else if constexpr (cluster::NamedObject<T>) {
+          if (auto* store = c_.cluster.MutableObjects().custom.Find(T::kApiVersion, T::kKind)) {
+            DeleteOther(*store, value.metadata.namespace_, value.metadata.name, kCustomEvents);
+          }
         }
       },
       object);
@@ -144,7 +161,7 @@ void Intake::Replace(std::string_view kind, std::vector<api::Object> objects, Li
   if (there != nullptr) AddKeys(kind, objects, there);
   if (there != nullptr && part == ListPart::kWhole) RemoveMissing(kind, *there);
   for (api::Object& object : objects) {
-    if (api::KindOf(object) == kind) Upsert(std::move(object));
+    if (IsOf(kind, object)) Upsert(std::move(object));
   }
   if (there == nullptr) return;
   if (part == ListPart::kLast) RemoveMissing(kind, *there);
@@ -182,8 +199,8 @@ void Intake::RemoveMissing(std::string_view kind, const ListKeys& there) {
       if (kind == T::kKind) Sweep(cluster::StoreOf<T>(objects), there, cluster::EventsOf<T>());
     }
   });
-  objects.custom.ForEach([&](std::string_view custom, auto& store) {
-    if (kind == custom) Sweep(store, there, kCustomEvents);
+  objects.custom.ForEach([&](std::string_view api_version, std::string_view custom, auto& store) {
+    if (cluster::IsOfList(kind, api_version, custom)) Sweep(store, there, kCustomEvents);
   });
 }
 
@@ -192,6 +209,9 @@ void Intake::Sweep(cluster::Store<T>& store, const ListKeys& there, Events event
   std::vector<std::pair<std::string, std::string>> gone;
   store.ForEach([&](const T& object) {
     const auto& metadata = object.metadata;
+    if constexpr (std::is_same_v<T, api::PodGroup>) {
+      if (cluster::IsAdoptedGroup(metadata.name)) return;  // the list of another kind has it
+    }
     if (there.contains(NameKey(metadata.namespace_, metadata.name))) return;
     gone.emplace_back(metadata.namespace_, metadata.name);
   });
@@ -204,9 +224,16 @@ void Intake::UpsertOther(cluster::Store<T>& store, T object, Events events) {
   if (old && IsOlder(object.metadata.resource_version, old->metadata.resource_version)) return;
   auto made = std::make_shared<const T>(std::move(object));
   store.Set(made);
-  if (!events) return;
-  const uint16_t action = old || events->updates ? uint16_t{queue::kUpdate} : uint16_t{queue::kAdd};
-  HandleMove({events->resource, action}, old, made);
+  if constexpr (std::is_same_v<T, api::PodGroup>) {
+    GroupAttempts* groups = c_.attempts->groups();
+    if (groups != nullptr && !old) groups->ObjectAdded(*made);
+  }
+  if (events) {
+    const bool updates = old || events->updates;
+    const uint16_t action = updates ? uint16_t{queue::kUpdate} : uint16_t{queue::kAdd};
+    HandleMove({events->resource, action}, old, made);
+  }
+  if constexpr (std::is_same_v<T, api::UnknownObject>) FollowGroup(*made, /*gone=*/false);
 }
 
 template <class T>
@@ -215,10 +242,48 @@ void Intake::DeleteOther(cluster::Store<T>& store, const std::string& namespace_
   const auto old = store.Share(namespace_, name);
   if (!old) return;
   store.Remove(namespace_, name);
-  if (!events) return;
-  HandleMove(
-      {events->resource, events->updates ? uint16_t{queue::kUpdate} : uint16_t{queue::kDelete}},
-      old, {});
+  if constexpr (std::is_same_v<T, api::PodGroup>) {
+    if (GroupAttempts* groups = c_.attempts->groups()) groups->ObjectDeleted(*old);
+  }
+  if (events) {
+    const uint16_t action = events->updates ? uint16_t{queue::kUpdate} : uint16_t{queue::kDelete};
+    HandleMove({events->resource, action}, old, {});
+  }
+  if constexpr (std::is_same_v<T, api::UnknownObject>) FollowGroup(*old, /*gone=*/true);
+}
+
+// --- Groups of other APIs
+
+void Intake::JoinGroup(api::Pod& pod) const {
+  if (c_.groups.Empty()) return;
+  const PodId known = c_.cluster.FindPod(pod.metadata.uid);
+  if (known == cluster::kNoPod) return c_.groups.Join(pod);
+  pod.spec.scheduling_group = c_.cluster.GetPod(known).shape->source.spec.scheduling_group;
+}
+
+void Intake::FollowGroup(const api::UnknownObject& object, bool gone) {
+  if (c_.groups.Empty()) return;
+  if (c_.groups.Adopts(object.api_version, object.kind)) return AdoptGroup(object, gone);
+  if (object.kind != api::PriorityClass::kKind) return;
+  for (const cluster::AdoptedGroupKind& adopted : c_.groups.Kinds()) {
+    const auto* store =
+        c_.cluster.Objects().custom.Find(adopted.kind.ApiVersion(), adopted.kind.kind);
+    if (store == nullptr) continue;
+    store->ForEach([&](const api::UnknownObject& group) { AdoptGroup(group, /*gone=*/false); });
+  }
+}
+
+void Intake::AdoptGroup(const api::UnknownObject& object, bool gone) {
+  cluster::ObjectStore& objects = c_.cluster.MutableObjects();
+  const std::string& namespace_ = object.metadata.namespace_;
+  const std::string name = cluster::AdoptedGroups::NameOf(object.api_version, object.metadata.name);
+  constexpr Events kEvents = cluster::EventsOf<api::PodGroup>();
+  std::optional<api::PodGroup> group;
+  if (!gone) group = c_.groups.Adopt(object, objects);
+  if (!group) return DeleteOther(objects.pod_groups, namespace_, name, kEvents);
+  const api::PodGroup* old = objects.pod_groups.Find(namespace_, name);
+  if (old != nullptr && *old == *group) return;
+  UpsertOther(objects.pod_groups, std::move(*group), kEvents);
 }
 
 // --- Nodes
@@ -320,7 +385,7 @@ void Intake::AddPod(const api::Pod& pod) {
     return;
   }
   record.profile = profile;
-  Handled({c_.events.PendingPod(), queue::kAdd});
+  if (!c_.options.behaviour.pod_groups) Handled({c_.events.PendingPod(), queue::kAdd});
   record.extenders = c_.extenders.InterestedIn(pod);
   NoteConditions(record, pod);
   c_.queue->Add(id, profile, c_.now);
@@ -328,6 +393,10 @@ void Intake::AddPod(const api::Pod& pod) {
   if (counts && !pod.status.nominated_node_name.empty()) {
     c_.cluster.MutableNominations().Set(
         id, c_.cluster.Strings().Intern(pod.status.nominated_node_name));
+  }
+  // A gang may be complete with it.
+  if (c_.options.behaviour.pod_groups) {
+    HandleMove({c_.events.PendingPod(), queue::kAdd}, {}, c_.cluster.Snapshot(id));
   }
 }
 

@@ -63,6 +63,11 @@ class Intake {
   template <class T>
   void DeleteOther(cluster::Store<T>& store, const std::string& namespace_, const std::string& name,
                    Events events);
+  // The object of another API's group has come, changed or gone (`gone`); or a PriorityClass has.
+  void FollowGroup(const api::UnknownObject& object, bool gone);
+  void AdoptGroup(const api::UnknownObject& object, bool gone);
+  // A pod keeps the group it had when it was first seen.
+  void JoinGroup(api::Pod& pod) const;
   // Deletes what is not `there`.
   template <class T>
   void Sweep(cluster::Store<T>& store, const ListKeys& there, Events events);

@@ -21,10 +21,11 @@ void Outbox::EmitAwaited(EffectAction action, Awaited awaited) {
 
 void Outbox::Record(const PodRef& pod, std::optional<PodRef> related, std::string_view type,
                     std::string_view reason, std::string_view action, std::string note,
-                    std::string_view scheduler_name) {
+                    std::string_view scheduler_name, bool of_group) {
   RecordEvent event;
   event.regarding = pod;
   event.related = std::move(related);
+  event.related_is_group = of_group;
   event.type = type;
   event.reason = reason;
   event.action = action;

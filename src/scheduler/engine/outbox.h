@@ -37,10 +37,11 @@ class Outbox {
  public:
   EffectId Emit(EffectAction action);
   void EmitAwaited(EffectAction action, Awaited awaited);
-  // An event about `pod`, reported by the profile `scheduler_name`.
+  // An event about `pod`, reported by the profile `scheduler_name`. `of_group`: `related` names a
+  // PodGroup.
   void Record(const PodRef& pod, std::optional<PodRef> related, std::string_view type,
               std::string_view reason, std::string_view action, std::string note,
-              std::string_view scheduler_name);
+              std::string_view scheduler_name, bool of_group = false);
 
   // The effects since the last call, in order.
   std::vector<Effect> Take();

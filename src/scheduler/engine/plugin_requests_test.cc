@@ -192,13 +192,41 @@ TEST_F(FloorsTest, MeasuredMetricsAreReadByTheNextCycle) {
   EXPECT_THAT(Run(), Contains("bind q to node"));
 }
 
-TEST(PluginInputs, AKindMustHaveANameOfItsOwn) {
+class SharedNameTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    EngineOptions options;
+    options.extra_plugins = {FloorsRow("Service")};
+    Make(std::move(options));
+  }
+};
+
+TEST_F(SharedNameTest, ListsOfAKindWithATakenNameCarryItsGroup) {
+  const auto size = [&] {
+    return engine_->GetCluster().Objects().custom.Find(kFloors, "Service")->Size();
+  };
+  const auto object = *api::DecodeObject(
+      R"({"apiVersion": "example.com/v1", "kind": "Service", "metadata": {"name": "a"}})");
+  engine_->Replace("Service.example.com", {object});
+  EXPECT_EQ(size(), 1u);
+  engine_->Replace("Service", {});
+  EXPECT_EQ(size(), 1u) << "the other kind's list";
+  engine_->Replace("Service.example.com", {});
+  EXPECT_EQ(size(), 0u);
+}
+
+TEST(PluginInputs, TwoCustomKindsMustHaveDifferentNames) {
   EngineOptions options;
-  options.extra_plugins = {FloorsRow("Service")};
+  options.extra_plugins = {FloorsRow()};
+  options.extra_plugins[0].row.inputs = [](const config::PluginArgs&) {
+    return cluster::PluginInputs{.kinds = {{"a.com", "v1", "Floor", "floors", false},
+                                           {"b.com", "v1", "Floor", "floors", false}},
+                                 .node_annotations = {},
+                                 .pod_annotations = {}};
+  };
   const auto made = Engine::Make(config::Default(), options, api::Time::FromUnixNano(kStart));
   ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().Message(),
-            "custom resource Service.example.com: another kind has this name");
+  EXPECT_EQ(made.error().Message(), "custom resource Floor.b.com: another kind has this name");
 }
 
 }  // namespace

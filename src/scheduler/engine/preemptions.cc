@@ -1,25 +1,57 @@
 #include "scheduler/engine/preemptions.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "cluster/objects/adopted_groups.h"
+#include "cluster/pods/group_state.h"
 #include "scheduler/engine/attempts.h"
 #include "scheduler/engine/bindings.h"
 #include "scheduler/engine/extender_calls.h"
+#include "scheduler/engine/group_attempts.h"
 #include "scheduler/engine/intake.h"
 
 namespace berth::scheduler {
+namespace {
+
+// What the place of a group's preemption is called in events.
+constexpr std::string_view kWholeCluster = "cluster";
+
+}  // namespace
 
 bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& result,
                                   const Failure& failure) {
   const cluster::Pod& preemptor = c_.cluster.GetPod(id);
-  const uint64_t key = next_preemption_++;
-  Preemption& preemption = preemptions_[key];
-  preemption.pod = preemptor.key();
+  Preemption preemption;
+  preemption.pods = {preemptor.key()};
   preemption.preemptor = c_.RefOf(preemptor);
+  preemption.priority = preemptor.shape->priority;
   preemption.node = result.nominated_node;
   preemption.scheduler_name = c_.runtimes[c_.pods.Of(id).profile].profile->Name();
+  return Start(std::move(preemption), result.victims, failure);
+}
+
+bool Preemptions::StartGroupPreemption(const api::PodGroup& group, std::span<const PodId> pods,
+                                       const framework::PodGroupPostFilterResult& result) {
+  Preemption preemption;
+  for (const PodId id : pods) preemption.pods.push_back(c_.cluster.GetPod(id).key());
+  preemption.preemptor = {group.metadata.namespace_, group.metadata.name, group.metadata.uid,
+                          group.metadata.resource_version};
+  preemption.of_group = true;
+  preemption.priority = cluster::PriorityOf(c_.cluster, group);
+  preemption.node = kWholeCluster;
+  preemption.scheduler_name = c_.runtimes[c_.pods.Of(pods.front()).profile].profile->Name();
+  return Start(std::move(preemption), result.victims, {});
+}
+
+bool Preemptions::Start(Preemption&& started, std::span<const PodId> victims,
+                        const Failure& failure) {
+  const uint64_t key = next_preemption_++;
+  Preemption& preemption = preemptions_[key] = std::move(started);
   const config::Behaviour& behaviour = c_.options.behaviour;
-  for (const PodId victim : result.victims) {
+  for (const PodId victim : victims) {
     const cluster::Pod& pod = c_.cluster.GetPod(victim);
     if (behaviour.skips_terminating_victims && pod.terminating) continue;
     preemption.victims.push_back({pod.key(), c_.RefOf(pod), c_.pods.Of(victim).generation,
@@ -28,9 +60,9 @@ bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& r
   const bool all_leave = behaviour.skips_terminating_victims && preemption.victims.empty();
   const bool counts = behaviour.observes_zero_victims || !all_leave || !behaviour.async_preemption;
   if (counts) {
-    c_.log.rates().Preempted(result.victims.size());
+    c_.log.rates().Preempted(victims.size());
     if (c_.observer != nullptr) {
-      c_.observer->Preempted(preemption.preemptor, result.victims.size(), preemption.node);
+      c_.observer->Preempted(preemption.preemptor, victims.size(), preemption.node);
     }
   }
   if (!c_.options.behaviour.async_preemption) {
@@ -38,9 +70,9 @@ bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& r
     preemption.stage = Preemption::Stage::kAllButLast;
     preemption.outstanding = preemption.victims.size();
     preemption_waited_for_ = true;
-    const size_t victims = preemption.victims.size();
-    for (size_t i = 0; i < victims; ++i) Evict(key, i);
-    if (victims == 0) ProceedWaited(key);
+    const size_t evicted = preemption.victims.size();
+    for (size_t i = 0; i < evicted; ++i) Evict(key, i);
+    if (evicted == 0) ProceedWaited(key);
     return true;
   }
   if (all_leave) {
@@ -50,40 +82,46 @@ bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& r
   if (c_.observer != nullptr) {
     c_.observer->PreemptionBegan(preemption.preemptor, preemption.victims.size(), preemption.node);
   }
-  c_.cluster.MutablePod(id).preempting = !preemption.victims.empty();
-  ClearNominations(key, id);
+  HoldBack(preemption, !preemption.victims.empty());
+  ClearNominations(key);
   if (preemption.outstanding == 0) ProceedPreemption(key);
   return false;
 }
 
-void Preemptions::ClearNominations(uint64_t id, PodId preemptor_id) {
+void Preemptions::ClearNominations(uint64_t id) {
   Preemption& preemption = preemptions_[id];
-  const cluster::Pod& preemptor = c_.cluster.GetPod(preemptor_id);
   const auto* nominated = c_.cluster.Nominated().On(c_.cluster.Strings().Intern(preemption.node));
-  if (nominated != nullptr) {
-    for (const PodId other : *nominated) {
-      const cluster::Pod& pod = c_.cluster.GetPod(other);
-      if (pod.shape->priority >= preemptor.shape->priority) continue;
-      if (pod.nominated_node_name.empty()) continue;
-      ++preemption.outstanding;
-      c_.outbox.EmitAwaited(PatchPodStatus{c_.RefOf(pod), std::nullopt, std::string()},
-                            {Awaited::For::kNomination, {}, id, 0});
-    }
+  if (nominated == nullptr) return;
+  for (const PodId other : *nominated) {
+    const cluster::Pod& pod = c_.cluster.GetPod(other);
+    if (pod.shape->priority >= preemption.priority) continue;
+    if (pod.nominated_node_name.empty()) continue;
+    ++preemption.outstanding;
+    c_.outbox.EmitAwaited(PatchPodStatus{c_.RefOf(pod), std::nullopt, std::string()},
+                          {Awaited::For::kNomination, {}, id, 0});
   }
+}
+
+// It may be gone by now.
+bool Preemptions::PreemptorIsThere(const Preemption& preemption) const {
+  return std::ranges::any_of(preemption.pods, [&](const PodKey& pod) {
+    return c_.cluster.FindPod(pod) != cluster::kNoPod;
+  });
 }
 
 void Preemptions::ProceedWaited(uint64_t id) {
   Preemption& preemption = preemptions_[id];
-  const PodId preemptor = c_.cluster.FindPod(preemption.pod);  // it may be gone by now
   if (preemption.stage == Preemption::Stage::kAllButLast && !preemption.failed &&
-      preemptor != cluster::kNoPod) {
+      PreemptorIsThere(preemption)) {
     preemption.stage = Preemption::Stage::kClearNominations;
-    ClearNominations(id, preemptor);
+    ClearNominations(id);
     if (preemption.outstanding > 0) return;
   }
   const Preemption finished = std::move(preemption);
   preemptions_.erase(id);
   preemption_waited_for_ = false;
+  if (finished.of_group) return c_.attempts->groups()->PreemptionOver(finished.failed);
+  const PodId preemptor = c_.cluster.FindPod(finished.pods.front());
   if (preemptor == cluster::kNoPod) return;
   Failure failure = *finished.afterwards;
   if (finished.failed) {
@@ -133,8 +171,10 @@ void Preemptions::EvictLast(uint64_t id) {
 }
 
 void Preemptions::HoldBack(const Preemption& preemption, bool preempting) {
-  const PodId preemptor = c_.cluster.FindPod(preemption.pod);
-  if (preemptor != cluster::kNoPod) c_.cluster.MutablePod(preemptor).preempting = preempting;
+  for (const PodKey& pod : preemption.pods) {
+    const PodId preemptor = c_.cluster.FindPod(pod);
+    if (preemptor != cluster::kNoPod) c_.cluster.MutablePod(preemptor).preempting = preempting;
+  }
 }
 
 void Preemptions::VictimLeaves(const cluster::Pod& pod) {
@@ -169,8 +209,8 @@ void Preemptions::Evict(uint64_t id, size_t victim) {
   condition.type = "DisruptionTarget";
   condition.status = "True";
   condition.reason = "PreemptionByScheduler";
-  condition.message =
-      preemption.scheduler_name + ": preempting to accommodate a higher priority pod";
+  condition.message = fmt::format("{}: preempting to accommodate a higher priority {}",
+                                  preemption.scheduler_name, preemption.Kind());
   condition.observed_generation = c_.options.behaviour.observed_generation ? evicted.generation : 0;
   condition.last_transition_time = c_.now;
   c_.outbox.EmitAwaited(PatchPodStatus{evicted.ref, std::move(condition), std::nullopt,
@@ -222,7 +262,8 @@ bool Preemptions::EndsSilently(const cluster::Pod& victim) const {
 }
 
 std::string Preemptions::NoteOf(const Preemption& preemption) const {
-  return fmt::format("Preempted by pod {} on node {}", preemption.preemptor.uid, preemption.node);
+  return fmt::format("Preempted by {} {} on node {}", preemption.Kind(), preemption.preemptor.uid,
+                     preemption.node);
 }
 
 void Preemptions::PreemptedInMemory(uint64_t id, size_t victim) {
@@ -242,9 +283,10 @@ void Preemptions::VictimDone(uint64_t id, size_t victim, const std::string& note
       c_.observer->VictimPreempted(preemption.preemptor, leaving, preemption.node);
     }
     std::optional<PodRef> related;
-    if (c_.options.behaviour.victim_events_name_preemptor) related = preemption.preemptor;
+    const bool named = !cluster::IsAdoptedGroup(preemption.preemptor.name);
+    if (c_.options.behaviour.victim_events_name_preemptor && named) related = preemption.preemptor;
     c_.outbox.Record(leaving, std::move(related), "Normal", "Preempted", "Preempting", note,
-                     preemption.scheduler_name);
+                     preemption.scheduler_name, preemption.of_group);
   }
   if (--preemption.outstanding == 0) ProceedPreemption(id);
 }
@@ -256,10 +298,11 @@ void Preemptions::FinishPreemption(uint64_t id) {
     c_.observer->PreemptionEnded(finished.preemptor, finished.node, !finished.failed);
   }
   HoldBack(finished, false);
-  const PodId preemptor = c_.cluster.FindPod(finished.pod);
   // No event may come: the pod looks for itself.
-  if (preemptor != cluster::kNoPod && (finished.failed || finished.no_event_to_come)) {
-    c_.queue->Activate(preemptor, c_.now);
+  if (!finished.failed && !finished.no_event_to_come) return;
+  for (const PodKey& pod : finished.pods) {
+    const PodId preemptor = c_.cluster.FindPod(pod);
+    if (preemptor != cluster::kNoPod) c_.queue->Activate(preemptor, c_.now);
   }
 }
 

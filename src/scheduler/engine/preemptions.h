@@ -14,7 +14,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scheduler/engine/context.h"
@@ -31,8 +33,10 @@ struct Preemption {
   };
   enum class Stage : uint8_t { kClearNominations, kAllButLast, kLast };
 
-  PodKey pod;  // the preemptor
-  PodRef preemptor;
+  std::vector<PodKey> pods;  // the preemptor, or those of the group
+  PodRef preemptor;          // or the PodGroup
+  bool of_group = false;
+  int32_t priority = 0;
   std::string node;
   std::string scheduler_name;
   std::vector<Victim> victims;
@@ -44,6 +48,8 @@ struct Preemption {
   // Without async preemption: what is reported of the preemptor afterwards. No other pod is tried
   // before that.
   std::optional<Failure> afterwards;
+
+  std::string_view Kind() const { return of_group ? "podgroup" : "pod"; }
 };
 
 class Preemptions {
@@ -52,6 +58,10 @@ class Preemptions {
 
   // True: `failure` is reported when the victims are on their way, not now.
   bool StartPreemption(PodId id, const framework::PostFilterResult& result, const Failure& failure);
+  // The same for a group and its pods that wait. True: GroupAttempts::PreemptionOver is called when
+  // the victims are on their way.
+  bool StartGroupPreemption(const api::PodGroup& group, std::span<const PodId> pods,
+                            const framework::PodGroupPostFilterResult& result);
   // The result of an effect that was emitted here.
   void PreemptionResult(const Awaited& awaited, const EffectResult& result);
   // The victim was taken off its node in memory.
@@ -62,7 +72,10 @@ class Preemptions {
   bool waited_for() const { return preemption_waited_for_; }
 
  private:
-  void ClearNominations(uint64_t id, PodId preemptor);
+  // True: what follows the preemption follows its end, not now.
+  bool Start(Preemption&& started, std::span<const PodId> victims, const Failure& failure);
+  void ClearNominations(uint64_t id);
+  bool PreemptorIsThere(const Preemption& preemption) const;
   void ProceedPreemption(uint64_t id);
   void ProceedWaited(uint64_t id);
   void Evict(uint64_t id, size_t victim);

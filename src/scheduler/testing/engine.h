@@ -75,6 +75,10 @@ class EngineTest : public ::testing::Test {
         if (e.nominated_node_name) text += " nominated=" + *e.nominated_node_name;
         return text;
       }
+      std::string operator()(const PatchPodGroupStatus& e) {
+        return "patch group " + e.group.name + " " + e.condition.type + "=" + e.condition.status +
+               "/" + e.condition.reason + ": " + e.condition.message;
+      }
       std::string operator()(const DeletePod& e) { return "delete " + e.pod.name; }
       std::string operator()(const ReadPod& e) { return "read " + e.pod.name; }
       std::string operator()(const WriteObject&) { return "write"; }

@@ -11,7 +11,6 @@
 #include "api/rules/pod_requests.h"
 #include "cluster/objects/object_store.h"
 #include "explain/suggestions.h"
-#include "explain/views.h"
 
 namespace berth::explain {
 namespace {
@@ -143,16 +142,6 @@ bool AnySibling(const cluster::Cluster& cluster, cluster::PodId pod,
   return std::any_of(others.begin(), others.end(), [&](cluster::PodId other) {
     return Siblings(cluster.GetPod(pod), cluster.GetPod(other));
   });
-}
-
-void DropSiblingVictims(const scheduler::Source& source, cluster::PodId pod, PreemptionView* view) {
-  const auto evicts_sibling = [&](const PreemptionCandidate& candidate) {
-    return std::any_of(candidate.victims.begin(), candidate.victims.end(), [&](const Victim& v) {
-      const cluster::PodId victim = FindPod(source, v.namespace_, v.name);
-      return victim != cluster::kNoPod && AnySibling(*source.cluster, pod, {victim});
-    });
-  };
-  view->candidate_count -= static_cast<int64_t>(std::erase_if(view->candidates, evicts_sibling));
 }
 
 }  // namespace berth::explain

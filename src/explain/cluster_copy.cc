@@ -17,6 +17,7 @@ ClusterCopy::Pod CopyPod(const cluster::Pod& pod, uint32_t shape) {
           .start_time = pod.start_time,
           .terminating = pod.terminating,
           .preempted = pod.preempted,
+          .scheduled_at = pod.scheduled_at,
           .claims = pod.resource_claim_statuses};
 }
 
@@ -32,6 +33,13 @@ api::Pod Assemble(const api::Pod& shape, const ClusterCopy::Pod& pod) {
   object.status.start_time.reset();
   if (!pod.start_time.IsZero()) object.status.start_time = pod.start_time;
   object.status.resource_claim_statuses = pod.claims;
+  if (pod.scheduled_at) {
+    api::PodCondition condition;
+    condition.type = "PodScheduled";
+    condition.status = "True";
+    condition.last_transition_time = *pod.scheduled_at;
+    object.status.conditions.push_back(std::move(condition));
+  }
   if (pod.preempted) {
     api::PodCondition condition;
     condition.type = "DisruptionTarget";

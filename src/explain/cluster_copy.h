@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct ClusterCopy {
     api::Time start_time;
     bool terminating = false;
     bool preempted = false;
+    std::optional<api::Time> scheduled_at = std::nullopt;
     std::vector<api::PodResourceClaimStatus> claims;
   };
   std::vector<std::shared_ptr<const api::Node>> nodes;

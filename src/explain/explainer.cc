@@ -436,7 +436,8 @@ Result<DecisionView> Explain(const scheduler::Source& source, cluster::PodId id,
   if (view.record && view.queue.attempts == 0) view.queue.attempts = view.record->attempt;
   const framework::Status gate = GateOf(source, *profile, id);
   const Displaced displaced(cluster, id);
-  const NodeIndex node = displaced.node();
+  const NodeIndex node =
+      options.chosen.empty() ? displaced.node() : cluster.FindNode(options.chosen);
   if (node != cluster::kNoNode) view.pod_node = cluster.NodeName(node);
   Search search(cluster, *profile);
   search.Run(displaced.pod(), /*score=*/true);

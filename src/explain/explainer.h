@@ -18,6 +18,9 @@ namespace berth::explain {
 struct ExplainOptions {
   size_t top = 10;        // how many of the best nodes
   std::string node = {};  // also what was found about this one
+  // The node that the pod is known to have got from this state of the cluster, when it is not on it
+  // there. Empty: none.
+  std::string chosen = {};
 };
 
 // An error when the pod has no profile or `options.node` does not exist.

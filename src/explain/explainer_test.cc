@@ -274,7 +274,7 @@ TEST_F(ExplainerTest, NamesRootCauses) {
   EXPECT_EQ(list->causes[2].remedy, "") << "nothing that a shell would obey is offered";
 }
 
-TEST_F(ExplainerTest, ReplicasOfTheSameWorkloadAreNoVictims) {
+TEST_F(ExplainerTest, NoSuggestionMovesTheProblemToOthers) {
   const auto replica = [](const std::string& name, const std::string& owner) {
     api::Pod pod = MakePod(name).Requests("cpu", "1");
     api::OwnerReference& reference = pod.metadata.owner_references.emplace_back();
@@ -282,6 +282,7 @@ TEST_F(ExplainerTest, ReplicasOfTheSameWorkloadAreNoVictims) {
     reference.kind = "ReplicaSet";
     reference.name = owner;
     reference.controller = true;
+    if (owner == "web") pod.spec.tolerations.push_back({"spot", "Exists", "", "", std::nullopt});
     return pod;
   };
   PutNode(MakeNode("a").Cpu("1"));
@@ -291,8 +292,25 @@ TEST_F(ExplainerTest, ReplicasOfTheSameWorkloadAreNoVictims) {
   PutPod(replica("web-2", "web"));
   PutPod(replica("other-1", "other"));
   Run();
-  EXPECT_THAT(Suggested("other-1"), Contains(HasSubstr("priority were above 0: evicts 1 pod")));
   EXPECT_THAT(Suggested("web-2"), testing::Not(Contains(HasSubstr("evicts"))));
+  EXPECT_THAT(Suggested("other-1"), testing::Not(Contains(HasSubstr("evicts"))))
+      << "web-1 would fit nowhere else";
+  PutNode(MakeNode("b").Cpu("1").Taint("spot", "NoSchedule"));
+  EXPECT_THAT(Suggested("other-1"),
+              Contains("gets room on 1 node if its priority were above 0: evicts 1 pod from a, "
+                       "which fits elsewhere"));
+}
+
+TEST_F(ExplainerTest, NodesAreGroupedByPoolTaintAndReadiness) {
+  PutNode(MakeNode("a").Cpu("3").Label("pool", "gpu").Taint("gpu", "NoSchedule", "yes"));
+  PutNode(MakeNode("b").Cpu("3").Taint("node.kubernetes.io/not-ready", "NoExecute"));
+  PutNode(MakeNode("c").Cpu("3").Label("eks.amazonaws.com/nodegroup", "spot"));
+  const NodeTable nodes = ViewNodes(engine_->Explaining());
+  EXPECT_THAT(nodes.pools, ElementsAre("", "gpu", "spot"));
+  EXPECT_THAT(nodes.pool, ElementsAre(1, 0, 2));
+  EXPECT_THAT(nodes.taints, ElementsAre("", "gpu=yes:NoSchedule"));
+  EXPECT_THAT(nodes.taint, ElementsAre(1, 0, 0));
+  EXPECT_THAT(nodes.ready, ElementsAre(1, 0, 1));
 }
 
 TEST_F(ExplainerTest, ListsArePagedAndFiltered) {
@@ -305,6 +323,10 @@ TEST_F(ExplainerTest, ListsArePagedAndFiltered) {
   EXPECT_EQ(ListDecisions(source, {.plugin = "NodeResourcesFit"}).total, 2);
   EXPECT_EQ(ListDecisions(source, {.node = "a"}).total, 3);
   EXPECT_EQ(ListDecisions(source, {.namespace_ = "other"}).total, 0);
+  EXPECT_EQ(ListDecisions(source, {.search = "s/p4"}).total, 1);
+  EXPECT_EQ(ListDecisions(source, {.search = "a"}).total, 3) << "the node";
+  EXPECT_EQ(ListDecisions(source, {.workload = "p4"}).total, 1);
+  EXPECT_EQ(ListDecisions(source, {.workload = "p"}).total, 0) << "no part of a word";
   const DecisionList first = ListDecisions(source, {.limit = 3});
   ASSERT_THAT(first.items, SizeIs(3));
   const DecisionList rest =
@@ -318,6 +340,7 @@ TEST_F(ExplainerTest, ListsArePagedAndFiltered) {
   EXPECT_EQ(pending.groups[0].pods, 2);
   const NodeTable nodes = ViewNodes(source);
   EXPECT_THAT(nodes.requested.find("cpu")->second, ElementsAre(3000));
+  EXPECT_THAT(nodes.pools, ElementsAre(""));
   EXPECT_THAT(ViewNode(source, "a")->pods, SizeIs(3));
   EXPECT_FALSE(ViewNode(source, "nowhere"));
 }

@@ -53,6 +53,12 @@ std::string TaintText(const api::Taint& taint) {
                              : fmt::format("{}={}:{}", taint.key, taint.value, taint.effect);
 }
 
+// Set by Kubernetes for nodes that are cordoned, not ready or full: nothing to tolerate.
+bool IsCondition(const api::Taint& taint) {
+  return taint.key.starts_with("node.kubernetes.io/") ||
+         taint.key.starts_with("node.cloudprovider.kubernetes.io/");
+}
+
 // Taints of nodes that the pod does not tolerate, those of most nodes first.
 void AddTolerations(const cluster::Cluster& cluster, const api::Pod& pod,
                     std::vector<PodChange>* changes) {
@@ -61,7 +67,8 @@ void AddTolerations(const cluster::Cluster& cluster, const api::Pod& pod,
   std::map<std::tuple<std::string, std::string, std::string>, size_t> taints;
   for (const auto& [set, nodes] : sets) {
     for (const api::Taint& taint : cluster.Taints().Get(set)) {
-      if (!api::ForbidsScheduling(taint) || api::Tolerates(pod.spec.tolerations, taint)) continue;
+      if (!api::ForbidsScheduling(taint) || IsCondition(taint)) continue;
+      if (api::Tolerates(pod.spec.tolerations, taint)) continue;
       taints[{taint.key, taint.value, taint.effect}] += nodes;
     }
   }
@@ -168,12 +175,14 @@ void AddPodAffinities(const api::Pod& pod, std::vector<PodChange>* changes) {
     for (size_t i = 0; i < terms.size(); ++i) {
       changes->push_back(
           {"DropPodAntiAffinity",
-           fmt::format("it could be near pods it keeps away from (by {})", terms[i].topology_key),
+           fmt::format("its anti-affinity over {} were only preferred", terms[i].topology_key),
            {{"term", std::to_string(i)}, {"topologyKey", terms[i].topology_key}},
            [i, erase](api::Pod& p) {
-             erase(p.spec.affinity->pod_anti_affinity
-                       ->required_during_scheduling_ignored_during_execution,
-                   i);
+             api::PodAntiAffinity& kept = *p.spec.affinity->pod_anti_affinity;
+             auto& required = kept.required_during_scheduling_ignored_during_execution;
+             kept.preferred_during_scheduling_ignored_during_execution.push_back(
+                 {100, required[i]});
+             erase(required, i);
            }});
     }
   }

@@ -16,6 +16,7 @@ namespace {
 using plugins::default_preemption::Candidate;
 using plugins::default_preemption::DefaultPreemption;
 using plugins::default_preemption::DisruptionBudgets;
+using plugins::default_preemption::DisruptionUnit;
 
 constexpr size_t kShown = 20;
 constexpr size_t kExamples = 5;
@@ -45,9 +46,13 @@ PreemptionCandidate ToView(const cluster::Cluster& cluster, const DisruptionBudg
   PreemptionCandidate view;
   view.node = cluster.NodeName(candidate.node);
   view.pdb_violations = candidate.pdb_violations;
+  std::vector<DisruptionUnit> units;
+  for (const cluster::PodId id : candidate.victims) units.push_back({0, false, {}, {id}});
+  std::vector<DisruptionBudgets::Violation> violations;
+  std::vector<DisruptionUnit> others;
+  budgets.Split(cluster, std::move(units), &violations, &others);
   std::vector<cluster::PodId> violating;
-  std::vector<cluster::PodId> others;
-  budgets.Split(cluster, candidate.victims, &violating, &others);
+  for (const auto& violation : violations) violating.push_back(violation.unit.pods.front());
   for (const cluster::PodId id : candidate.victims) {
     const cluster::Pod& pod = cluster.GetPod(id);
     Victim victim{pod.namespace_(), pod.name, pod.shape->priority, false, BudgetsOf(cluster, pod)};

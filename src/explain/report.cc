@@ -237,6 +237,8 @@ const TypeInfo& Suggestion::Type() {
                                    .Always(3, "nodes", &Suggestion::nodes)
                                    .Always(4, "examples", &Suggestion::examples)
                                    .Field(5, "change", &Suggestion::change)
+                                   .Field(6, "patch", &Suggestion::patch)
+                                   .Field(7, "whatIf", &Suggestion::what_if)
                                    .Build();
   return type;
 }
@@ -259,6 +261,8 @@ const TypeInfo& SuggestionList::Type() {
                                    .Always(5, "items", &SuggestionList::items)
                                    .Always(6, "tried", &SuggestionList::tried)
                                    .Field(7, "causes", &SuggestionList::causes)
+                                   .Field(8, "workload", &SuggestionList::workload)
+                                   .Field(9, "pending", &SuggestionList::pending)
                                    .Build();
   return type;
 }
@@ -278,6 +282,7 @@ const TypeInfo& PendingPod::Type() {
                                    .Field(11, "message", &PendingPod::message)
                                    .Field(12, "rejections", &PendingPod::rejections)
                                    .Field(13, "nominatedNode", &PendingPod::nominated_node)
+                                   .Field(14, "workload", &PendingPod::workload)
                                    .Build();
   return type;
 }
@@ -313,6 +318,11 @@ const TypeInfo& NodeTable::Type() {
                                    .Field(7, "tainted", &NodeTable::tainted)
                                    .Always(8, "allocatable", &NodeTable::allocatable)
                                    .Always(9, "requested", &NodeTable::requested)
+                                   .Field(10, "ready", &NodeTable::ready)
+                                   .Field(11, "pools", &NodeTable::pools)
+                                   .Field(12, "pool", &NodeTable::pool)
+                                   .Field(13, "taints", &NodeTable::taints)
+                                   .Field(14, "taint", &NodeTable::taint)
                                    .Build();
   return type;
 }

@@ -235,20 +235,43 @@ struct DecisionView {
   static const api::TypeInfo& Type();
 };
 
-// A change with which the pod would fit: tried before it is shown.
-struct Suggestion {
-  std::string kind;
-  std::string text;                   // one sentence
-  int64_t nodes = 0;                  // on which the pod then fits
-  std::vector<std::string> examples;  // up to five
-  ByName<std::string> change;         // for programs
+struct AddNodes {
+  std::string like;  // a node's name; empty: the largest
+  int64_t count = 0;
 
   static const api::TypeInfo& Type();
 };
 
-// A fact that keeps the pod from every node, whatever else is changed.
+struct WhatIfRequest {
+  std::string manifests;
+  std::vector<std::string> cordon;
+  std::vector<std::string> uncordon;
+  std::vector<std::string> remove_nodes;
+  std::vector<AddNodes> add_nodes;
+  ByName<int64_t> weights;                 // by Score plugin; 0 switches it off
+  std::optional<bool> reschedule_pending;  // absent: true
+  std::string profile;                     // whose weights are changed; empty: all
+
+  static const api::TypeInfo& Type();
+};
+
+// A change with which the pod and all pending replicas of its workload would fit: tried before it
+// is shown.
+struct Suggestion {
+  std::string kind;
+  std::string text;                      // one sentence
+  int64_t nodes = 0;                     // on which the pod then fits
+  std::vector<std::string> examples;     // up to five
+  ByName<std::string> change;            // for programs
+  std::string patch;                     // commands to paste, or the YAML to merge into a manifest
+  std::optional<WhatIfRequest> what_if;  // that shows it; absent: none does, or it is too large
+
+  static const api::TypeInfo& Type();
+};
+
+// What keeps the pod from every node. Facts that hold whatever else is changed come first.
 struct Cause {
-  std::string kind;    // LargerThanAnyNode, NoSuchResource, NoSuchLabel, MissingClaim, ...
+  std::string kind;    // LargerThanAnyNode, NoSuchLabel, MissingClaim, UntoleratedTaint, ...
   std::string text;    // one sentence
   std::string remedy;  // a command to paste; empty: none is known, or a suggestion says it
 
@@ -259,6 +282,8 @@ struct SuggestionList {
   std::string namespace_;
   std::string name;
   int64_t feasible_now = 0;
+  std::string workload;           // "Deployment/web": what its suggestions change; or empty
+  int64_t pending = 0;            // pods of the workload that were judged together
   std::string message;            // why it does not fit
   std::vector<Cause> causes;      // root causes, if there are any
   std::vector<Suggestion> items;  // most nodes first
@@ -275,6 +300,7 @@ struct PendingPod {
   int64_t attempts = 0;
   int64_t priority = 0;
   std::string profile;
+  std::string workload;  // "Deployment/web"; empty: it has no controller
   std::optional<api::MicroTime> created_at;
   std::optional<api::MicroTime> queued_at;
   std::optional<api::MicroTime> backoff_until;
@@ -312,6 +338,11 @@ struct NodeTable {
   std::vector<int64_t> zone;         // index into zones
   std::vector<int64_t> schedulable;  // 0: cordoned
   std::vector<int64_t> tainted;      // taints that keep pods away
+  std::vector<int64_t> ready;        // 0: tainted as not ready or unreachable
+  std::vector<std::string> pools;    // "": none
+  std::vector<int64_t> pool;         // index into pools
+  std::vector<std::string> taints;   // of each kind of node, joined; without Kubernetes' own
+  std::vector<int64_t> taint;        // index into taints
   ByName<std::vector<int64_t>> allocatable;
   ByName<std::vector<int64_t>> requested;
 
@@ -409,26 +440,6 @@ struct Index {
   std::vector<std::string> paths;
   std::vector<std::string> profiles;
   int64_t decisions_kept = 0;
-
-  static const api::TypeInfo& Type();
-};
-
-struct AddNodes {
-  std::string like;  // a node's name; empty: the largest
-  int64_t count = 0;
-
-  static const api::TypeInfo& Type();
-};
-
-struct WhatIfRequest {
-  std::string manifests;
-  std::vector<std::string> cordon;
-  std::vector<std::string> uncordon;
-  std::vector<std::string> remove_nodes;
-  std::vector<AddNodes> add_nodes;
-  ByName<int64_t> weights;                 // by Score plugin; 0 switches it off
-  std::optional<bool> reschedule_pending;  // absent: true
-  std::string profile;                     // whose weights are changed; empty: all
 
   static const api::TypeInfo& Type();
 };

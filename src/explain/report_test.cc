@@ -7,7 +7,7 @@ namespace {
 
 TEST(Report, RequiredListsAreNeverNull) {
   EXPECT_EQ(ToText(DecisionList{}), R"({"items":[],"total":0})");
-  Suggestion suggestion{"null", "a \"null\"", 1, {}, {}};
+  Suggestion suggestion{"null", "a \"null\"", 1, {}, {}, "", std::nullopt};
   EXPECT_EQ(ToText(suggestion), R"({"kind":"null","text":"a \"null\"","nodes":1,"examples":[]})");
 }
 

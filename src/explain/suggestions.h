@@ -1,8 +1,9 @@
-// Suggestions: what would let a pending pod run. Every change is tried before it is suggested.
+// Suggestions: what would let a pending pod run, and all pending replicas of its workload with it.
+// Every change is tried before it is suggested.
 //
-// A trial changes the pod (as a copy) or the cluster (which is changed back) and looks for nodes
-// again, with the profile's own plugins. So run it on a copy of the engine's cluster: rows, orders
-// and tables may differ afterwards, although the objects are the same.
+// A trial changes the pods of the workload or the cluster, lets the scheduler place the pods and
+// changes everything back. So run it on a copy of the engine's cluster: rows, orders and tables may
+// differ afterwards, although the objects are the same.
 #pragma once
 
 #include <functional>
@@ -20,6 +21,7 @@ namespace berth::explain {
 // The input a suggestion was tried with.
 struct ChangedInput {
   api::Pod pod;
+  std::vector<api::Pod> siblings;       // the other pods of the workload, without a node
   std::vector<api::Node> nodes;         // set
   std::vector<std::string> moved_pods;  // uids, taken off their nodes
   bool by_preemption = false;           // not fitting, but making room by evictions

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "explain/workload.h"
+
 namespace berth::explain {
 namespace {
 
@@ -23,12 +25,32 @@ std::optional<api::MicroTime> Micro(const api::Time& time) {
   return api::MicroTime::FromUnixNano(time.UnixNano());
 }
 
+bool Contains(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+bool MatchesNames(const DecisionQuery& query, const scheduler::Source& source,
+                  const scheduler::AttemptRecord& attempt) {
+  const scheduler::AttemptNames names = source.log->NamesOf(attempt);
+  if (!query.namespace_.empty() && names.namespace_ != query.namespace_) return false;
+  if (!query.workload.empty()) {
+    if (!names.name.starts_with(query.workload)) return false;
+    const std::string_view rest = names.name.substr(query.workload.size());
+    if (!rest.empty() && rest.front() != '-') return false;
+  }
+  if (query.search.empty()) return true;
+  if (Contains(fmt::format("{}/{}", names.namespace_, names.name), query.search)) return true;
+  return attempt.node != cluster::kNoString &&
+         Contains(source.cluster->Strings().Text(attempt.node), query.search);
+}
+
 bool Matches(const DecisionQuery& query, const scheduler::Source& source,
              const scheduler::AttemptRecord& attempt) {
   if (!query.outcome.empty() && query.outcome != OutcomeName(attempt.outcome)) return false;
-  if (!query.namespace_.empty() && source.log->NamesOf(attempt).namespace_ != query.namespace_) {
-    return false;
-  }
+  if (!MatchesNames(query, source, attempt)) return false;
   if (!query.node.empty()) {
     const bool chosen = attempt.node != cluster::kNoString &&
                         source.cluster->Strings().Text(attempt.node) == query.node;
@@ -76,6 +98,62 @@ std::string ZoneOf(const cluster::Cluster& cluster, NodeIndex n) {
   return value == cluster::kNoString ? "" : cluster.Strings().Text(value);
 }
 
+// Labels that name the pool of a node, the first that a node has: what people and the large
+// providers use.
+constexpr std::array<std::string_view, 7> kPoolLabels{"pool",
+                                                      "node-pool",
+                                                      "nodepool",
+                                                      "cloud.google.com/gke-nodepool",
+                                                      "eks.amazonaws.com/nodegroup",
+                                                      "kubernetes.azure.com/agentpool",
+                                                      "karpenter.sh/nodepool"};
+
+std::string PoolOf(const cluster::Cluster& cluster, NodeIndex n) {
+  for (const std::string_view label : kPoolLabels) {
+    const cluster::StringId key = cluster.Strings().Find(label);
+    if (key == cluster::kNoString) continue;
+    const cluster::StringId value = cluster::LabelValue(cluster.Record(n).labels, key);
+    if (value != cluster::kNoString) return cluster.Strings().Text(value);
+  }
+  return "";
+}
+
+std::string TaintText(const api::Taint& taint) {
+  return taint.value.empty() ? fmt::format("{}:{}", taint.key, taint.effect)
+                             : fmt::format("{}={}:{}", taint.key, taint.value, taint.effect);
+}
+
+// Kubernetes' own taints say what state a node is in; the others are somebody's choice.
+bool IsState(const api::Taint& taint) { return taint.key.starts_with("node.kubernetes.io/"); }
+
+std::string ChosenTaints(const cluster::Cluster& cluster, NodeIndex n) {
+  std::vector<std::string> texts;
+  for (const api::Taint& taint : cluster.Taints().Get(cluster.TaintSetOf()[n])) {
+    if (!IsState(taint)) texts.push_back(TaintText(taint));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+bool IsReady(const cluster::Cluster& cluster, NodeIndex n) {
+  const auto& taints = cluster.Taints().Get(cluster.TaintSetOf()[n]);
+  return std::none_of(taints.begin(), taints.end(), [](const api::Taint& taint) {
+    return taint.key == "node.kubernetes.io/not-ready" ||
+           taint.key == "node.kubernetes.io/unreachable";
+  });
+}
+
+// Distinct strings by name, and the place of each node's among them.
+void AddGroups(const std::vector<std::string>& values, std::vector<std::string>* names,
+               std::vector<int64_t>* column) {
+  std::map<std::string, int64_t> places;
+  for (const std::string& value : values) places.emplace(value, 0);
+  for (auto& [name, place] : places) {
+    place = static_cast<int64_t>(names->size());
+    names->push_back(name);
+  }
+  for (const std::string& value : values) column->push_back(places[value]);
+}
+
 PodOnNode ViewPod(const cluster::Cluster& cluster, const cluster::Pod& pod) {
   PodOnNode view{pod.namespace_(), pod.name,   pod.shape->priority, 0, 0, {},
                  pod.terminating,  pod.assumed};
@@ -95,6 +173,7 @@ PendingPod ViewPending(const scheduler::Source& source, PodId id) {
   PendingPod view;
   view.namespace_ = pod.namespace_();
   view.name = pod.name;
+  view.workload = ControllerOf(pod);
   view.uid = pod.uid;
   view.priority = pod.shape->priority;
   view.profile = pod.shape->source.spec.scheduler_name;
@@ -235,13 +314,20 @@ NodeTable ViewNodes(const scheduler::Source& source) {
     index = static_cast<int64_t>(table.zones.size());
     table.zones.push_back(zone);
   }
+  std::vector<std::string> pools;
+  std::vector<std::string> chosen_taints;
   for (const NodeIndex n : nodes) {
     table.name.push_back(cluster.NodeName(n));
     table.zone.push_back(zones[ZoneOf(cluster, n)]);
     table.schedulable.push_back(cluster.Unschedulable().Contains(n) ? 0 : 1);
     const auto& taints = cluster.Taints().Get(cluster.TaintSetOf()[n]);
     table.tainted.push_back(std::count_if(taints.begin(), taints.end(), KeepsAway));
+    table.ready.push_back(IsReady(cluster, n) ? 1 : 0);
+    pools.push_back(PoolOf(cluster, n));
+    chosen_taints.push_back(ChosenTaints(cluster, n));
   }
+  AddGroups(pools, &table.pools, &table.pool);
+  AddGroups(chosen_taints, &table.taints, &table.taint);
   const auto add = [&](const std::string& name, auto allocatable, auto requested) {
     std::vector<int64_t> have;
     std::vector<int64_t> taken;
@@ -281,9 +367,7 @@ Result<NodeDetail> ViewNode(const scheduler::Source& source, std::string_view na
     detail.labels[cluster.Strings().Text(key)] = cluster.Strings().Text(value);
   }
   for (const api::Taint& taint : cluster.Taints().Get(cluster.TaintSetOf()[n])) {
-    detail.taints.push_back(taint.value.empty()
-                                ? fmt::format("{}:{}", taint.key, taint.effect)
-                                : fmt::format("{}={}:{}", taint.key, taint.value, taint.effect));
+    detail.taints.push_back(TaintText(taint));
   }
   const auto add = [&](const std::string& resource, int64_t allocatable, int64_t requested) {
     if (allocatable == 0 && requested == 0) return;

@@ -12,6 +12,8 @@ namespace berth::explain {
 
 struct DecisionQuery {
   std::string namespace_ = {};
+  std::string search = {};    // part of "namespace/name" or of the node's name, in lower case
+  std::string workload = {};  // pods called so, or so and "-..."
   std::string node = {};
   std::string plugin = {};   // rejected a node in it
   std::string outcome = {};  // as in the answer

@@ -64,30 +64,40 @@ Budgets::Budgets(const cluster::Cluster& cluster) {
     }
     budgets_.push_back(std::move(budget));
   });
-  for (const Budget& budget : budgets_) first_.push_back(budget.allowed);
+  for (uint32_t i = 0; i < budgets_.size(); ++i) {
+    first_.push_back(budgets_[i].allowed);
+    of_namespace_[budgets_[i].namespace_].push_back(i);
+  }
 }
 
-std::vector<Budget*> Budgets::Covering(const cluster::Pod& pod) {
-  std::vector<Budget*> covering;
-  for (Budget& budget : budgets_) {
-    if (budget.namespace_ != pod.namespace_()) continue;
-    if (budget.selector.Matches(pod.shape->source.metadata.labels)) covering.push_back(&budget);
+const std::vector<uint32_t>& Budgets::Covering(const cluster::Pod& pod) {
+  const auto [it, is_new] = covering_.try_emplace(pod.shape->serial);
+  if (!is_new) return it->second;
+  const auto in_namespace = of_namespace_.find(pod.namespace_());
+  if (in_namespace == of_namespace_.end()) return it->second;
+  for (const uint32_t i : in_namespace->second) {
+    if (budgets_[i].selector.Matches(pod.shape->source.metadata.labels)) it->second.push_back(i);
   }
-  return covering;
+  return it->second;
+}
+
+bool Budgets::Covers(const cluster::Pod& pod, bool* none_left) {
+  for (const uint32_t i : Covering(pod)) *none_left |= budgets_[i].allowed <= 0;
+  return !Covering(pod).empty();
 }
 
 bool Budgets::Take(const cluster::Pod& pod, std::string* why) {
-  const std::vector<Budget*> covering = Covering(pod);
+  const std::vector<uint32_t>& covering = Covering(pod);
   if (covering.empty()) return true;
   if (covering.size() > 1) {
-    for (Budget* budget : covering) ++budget->refused;
+    for (const uint32_t i : covering) ++budgets_[i].refused;
     *why = fmt::format(
         "PodDisruptionBudgets {} and {} both cover the pod, and the eviction API refuses that; "
         "leave one of them",
-        covering[0]->name, covering[1]->name);
+        budgets_[covering[0]].name, budgets_[covering[1]].name);
     return false;
   }
-  Budget& budget = *covering.front();
+  Budget& budget = budgets_[covering.front()];
   if (budget.allowed > 0) {
     --budget.allowed;
     return true;
@@ -101,7 +111,7 @@ bool Budgets::Take(const cluster::Pod& pod, std::string* why) {
 }
 
 void Budgets::Return(const cluster::Pod& pod) {
-  for (Budget* budget : Covering(pod)) ++budget->allowed;
+  for (const uint32_t i : Covering(pod)) ++budgets_[i].allowed;
 }
 
 void Budgets::Reset() {

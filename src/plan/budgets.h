@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "api/rules/label_selector.h"
+#include "base/string_hash.h"
 #include "cluster/cluster.h"
 
 namespace berth::plan {
@@ -32,6 +35,8 @@ class Budgets {
   // Whether the pod may be evicted now; uses up one disruption if so. Otherwise `why` says which
   // budget refuses, and what would make it agree.
   bool Take(const cluster::Pod& pod, std::string* why);
+  // Whether any budget covers the pod, or `none_left`: one that allows no disruption now.
+  bool Covers(const cluster::Pod& pod, bool* none_left);
   // The pod's replacement has a node.
   void Return(const cluster::Pod& pod);
 
@@ -41,9 +46,12 @@ class Budgets {
   const std::vector<Budget>& All() const { return budgets_; }
 
  private:
-  std::vector<Budget*> Covering(const cluster::Pod& pod);
+  const std::vector<uint32_t>& Covering(const cluster::Pod& pod);
 
   std::vector<Budget> budgets_;
+  ByString<std::vector<uint32_t>> of_namespace_;
+  // By the serial of a shape, whose labels never change.
+  boost::unordered_flat_map<uint64_t, std::vector<uint32_t>> covering_;
   std::vector<int32_t> first_;  // allowed at first
 };
 

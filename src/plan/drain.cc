@@ -7,19 +7,24 @@
 
 #include <fmt/format.h>
 
+#include "plan/disruption.h"
+#include "plan/gangs.h"
+
 namespace berth::plan {
 namespace {
 
 using cluster::NodeIndex;
 using cluster::PodId;
 
-constexpr int64_t kCannotBeReplaced = 1'000'000;
-
 // A plan in the making.
 class Run {
  public:
   Run(Inventory& inventory, Mover& mover, std::string question)
-      : inventory_(inventory), cluster_(inventory.cluster()), mover_(mover), budgets_(cluster_) {
+      : inventory_(inventory),
+        cluster_(inventory.cluster()),
+        mover_(mover),
+        budgets_(cluster_),
+        gangs_(inventory) {
     plan_.question = std::move(question);
     mover_.Restart();
     plan_.nodes_before = static_cast<int64_t>(cluster_.NodeCount());
@@ -61,8 +66,10 @@ class Run {
     }
   }
 
+  // Takes back what was said of gangs that are left with too few pods.
+  void WithdrawGangs() { gangs_.Withdraw(mover_, pods_, &plan_); }
+
   Plan Finish(size_t nodes_gone) {
-    mover_.Keep();
     plan_.nodes_after = plan_.nodes_before - static_cast<int64_t>(nodes_gone);
     NoteAssumptions(inventory_, &plan_);
     NoteBudgets(budgets_, &plan_);
@@ -99,7 +106,7 @@ class Run {
     std::string why;
     if (!facts.protected_by.empty()) {
       why = fmt::format("annotation {} forbids its eviction", facts.protected_by);
-    } else if (facts.fate == Fate::kReplaced) {
+    } else if (facts.fate == Fate::kReplaced && gangs_.MayLeave(pod, &why)) {
       budgets_.Take(pod, &why);
     }
     if (!why.empty()) {
@@ -125,6 +132,7 @@ class Run {
     step.from = next.from;
     step.preempted_by = next.preempted_by;
     step.equal_nodes = static_cast<int64_t>(landing.equal_nodes);
+    step.equal = landing.equal;
     if (landing.node == cluster::kNoNode) {
       step.outcome = "Homeless";
       step.message = landing.message;
@@ -133,7 +141,7 @@ class Run {
       step.to = cluster_.NodeName(landing.node);
       if (next.preempted_by.empty() && !next.from.empty()) budgets_.Return(pod);
     }
-    AddStep(plan_, std::move(step));
+    Add(pod, std::move(step));
   }
 
   void MakeWay(PodId victim, NodeIndex node, const cluster::Pod& by, std::deque<Waiting>* waiting) {
@@ -148,7 +156,7 @@ class Run {
     step.from = from;
     step.preempted_by = by.Key();
     step.message = "preempted, and no controller replaces it";
-    AddStep(plan_, std::move(step));
+    Add(cluster_.GetPod(victim), std::move(step));
   }
 
   void Blocked(const cluster::Pod& pod, std::string why) {
@@ -156,7 +164,7 @@ class Run {
     step.outcome = "Blocked";
     step.from = pod.node_name;
     step.message = std::move(why);
-    AddStep(plan_, std::move(step));
+    Add(pod, std::move(step));
   }
 
   void Lost(PodId id) {
@@ -165,6 +173,11 @@ class Run {
     step.outcome = "Lost";
     step.from = pod.node_name;
     step.message = "no controller replaces it";
+    Add(pod, std::move(step));
+  }
+
+  void Add(const cluster::Pod& pod, Step step) {
+    pods_.push_back(pod.id);
     AddStep(plan_, std::move(step));
   }
 
@@ -172,6 +185,8 @@ class Run {
   cluster::Cluster& cluster_;
   Mover& mover_;
   Budgets budgets_;
+  const Gangs gangs_;
+  std::vector<PodId> pods_;  // of the steps of the plan
   Plan plan_;
   int64_t local_data_ = 0;
 };
@@ -180,6 +195,7 @@ class Run {
 
 std::vector<PodId> EvictionOrder(const cluster::Cluster& cluster, NodeIndex node) {
   std::vector<PodId> pods = cluster.Record(node).pods;
+  std::erase_if(pods, [&](PodId id) { return cluster.GetPod(id).terminating; });
   std::sort(pods.begin(), pods.end(), [&](PodId a, PodId b) {
     const cluster::Pod& x = cluster.GetPod(a);
     const cluster::Pod& y = cluster.GetPod(b);
@@ -189,11 +205,17 @@ std::vector<PodId> EvictionOrder(const cluster::Cluster& cluster, NodeIndex node
   return pods;
 }
 
-Plan PlanDrain(Inventory& inventory, Mover& mover, const std::vector<std::string>& nodes) {
+Plan TryDrain(Inventory& inventory, Mover& mover, const std::vector<std::string>& nodes) {
   Run run(inventory, mover, "drain");
-  for (const std::string& node : nodes) inventory.SetCordoned(node, true);
   for (const std::string& node : nodes) run.Drain(inventory.cluster().FindNode(node));
   return run.Finish(run.Freed());
+}
+
+Plan PlanDrain(Inventory& inventory, Mover& mover, const std::vector<std::string>& nodes) {
+  for (const std::string& node : nodes) inventory.SetCordoned(node, true);
+  Plan plan = TryDrain(inventory, mover, nodes);
+  mover.Keep();
+  return plan;
 }
 
 Plan PlanOutage(Inventory& inventory, Mover& mover, const std::vector<std::string>& nodes) {
@@ -211,35 +233,22 @@ Plan PlanOutage(Inventory& inventory, Mover& mover, const std::vector<std::strin
     mover.Evict(pod);
   }
   for (size_t i = 0; i < pending.size(); ++i) run.Settle(pending[i], std::move(from[i]));
+  run.WithdrawGangs();
+  mover.Keep();
   return run.Finish(nodes.size());
-}
-
-int64_t Disruption(const Inventory& inventory, NodeIndex node) {
-  int64_t sum = 0;
-  for (const PodId id : inventory.cluster().Record(node).pods) {
-    const cluster::Pod& pod = inventory.cluster().GetPod(id);
-    const PodFacts& facts = inventory.Facts(pod);
-    if (facts.fate == Fate::kStays) continue;
-    if (facts.fate == Fate::kLost || !facts.protected_by.empty()) {
-      sum += kCannotBeReplaced;
-      continue;
-    }
-    sum += 10 + std::clamp(facts.deletion_cost, -9, 1000);
-    if (pod.shape->priority > 0) sum += 10;
-  }
-  return sum;
 }
 
 Plan PlanShrink(Inventory& inventory, Mover& mover, const std::vector<std::string>& candidates,
                 size_t count) {
   std::vector<std::pair<int64_t, std::string>> order;
+  DisruptionCost cost(inventory);
   for (const std::string& name : candidates) {
-    order.emplace_back(Disruption(inventory, inventory.cluster().FindNode(name)), name);
+    order.emplace_back(cost.Of(inventory.cluster().FindNode(name)), name);
   }
   std::sort(order.begin(), order.end());
   order.resize(std::min(count, order.size()));
   std::vector<std::string> nodes;
-  for (const auto& [cost, name] : order) nodes.push_back(name);
+  for (const auto& [disruption, name] : order) nodes.push_back(name);
   Plan plan = PlanDrain(inventory, mover, nodes);
   plan.question = "shrink";
   return plan;

@@ -18,6 +18,10 @@ namespace berth::plan {
 // before the next one goes. REQUIRES: the nodes exist.
 Plan PlanDrain(Inventory& inventory, Mover& mover, const std::vector<std::string>& nodes);
 
+// The same for nodes that are cordoned already. It changes the places of pods only, so that it can
+// be tried in a cluster::Transaction. Mover::Forget or Keep follows.
+Plan TryDrain(Inventory& inventory, Mover& mover, const std::vector<std::string>& nodes);
+
 // The nodes vanish at once: nothing is asked, and their pods are scheduled elsewhere in the order
 // of the queue.
 Plan PlanOutage(Inventory& inventory, Mover& mover, const std::vector<std::string>& nodes);
@@ -26,11 +30,7 @@ Plan PlanOutage(Inventory& inventory, Mover& mover, const std::vector<std::strin
 Plan PlanShrink(Inventory& inventory, Mover& mover, const std::vector<std::string>& candidates,
                 size_t count);
 
-// Pods of a node in the order in which a drain evicts them.
+// Pods of a node in the order in which a drain evicts them, without those that are going already.
 std::vector<cluster::PodId> EvictionOrder(const cluster::Cluster& cluster, cluster::NodeIndex node);
-
-// How much it disturbs to evict what is on a node: pods with a controller, those of high priority
-// or deletion cost more. Pods that cannot be replaced weigh more than any number of others.
-int64_t Disruption(const Inventory& inventory, cluster::NodeIndex node);
 
 }  // namespace berth::plan

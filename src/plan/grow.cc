@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "plan/drain.h"
+#include "plan/gangs.h"
 
 namespace berth::plan {
 namespace {
@@ -27,6 +29,14 @@ Plan End(const Inventory& inventory, Mover& mover, Plan plan) {
 
 void AddNode(Inventory& inventory, const api::Node& model, Plan* plan) {
   plan->nodes.push_back({.name = inventory.AddNodeLike(model), .change = "Added", .pods = 0});
+}
+
+// Pods without a node, also after an earlier plan on the same inventory.
+std::vector<PodId> Pending(const Inventory& inventory) {
+  std::vector<PodId> pending = inventory.world().Pending();
+  std::erase_if(pending,
+                [&](PodId id) { return inventory.cluster().GetPod(id).node != cluster::kNoNode; });
+  return pending;
 }
 
 void Note(const Inventory& inventory, const Landing& landing, PodId id, Plan* plan) {
@@ -56,16 +66,19 @@ void Append(Plan part, Plan* plan) {
 Plan PlanGrow(Inventory& inventory, Mover& mover, const api::Node& model, size_t count) {
   Plan plan = Begin(inventory, mover, "grow");
   for (size_t i = 0; i < count; ++i) AddNode(inventory, model, &plan);
-  for (const PodId pod : inventory.world().Pending()) {
+  const std::vector<PodId> pending = Pending(inventory);
+  for (const PodId pod : pending) {
     Note(inventory, mover.Place(pod, /*may_preempt=*/false, /*explain=*/true), pod, &plan);
   }
+  Gangs(inventory).Withdraw(mover, pending, &plan);
   return End(inventory, mover, std::move(plan));
 }
 
 Plan PlanFit(Inventory& inventory, Mover& mover, const api::Node& model, size_t limit) {
   const api::Node like = model;  // the inventory's own may move when nodes are added
   Plan plan = Begin(inventory, mover, "fit");
-  for (const PodId pod : inventory.world().Pending()) {
+  const std::vector<PodId> pending = Pending(inventory);
+  for (const PodId pod : pending) {
     Landing landing = mover.Place(pod, /*may_preempt=*/false, /*explain=*/true);
     if (landing.node == cluster::kNoNode && plan.nodes.size() < limit) {
       AddNode(inventory, like, &plan);
@@ -77,6 +90,7 @@ Plan PlanFit(Inventory& inventory, Mover& mover, const api::Node& model, size_t 
     }
     Note(inventory, landing, pod, &plan);
   }
+  Gangs(inventory).Withdraw(mover, pending, &plan);
   return End(inventory, mover, std::move(plan));
 }
 

@@ -25,6 +25,7 @@ void Mover::Evict(PodId id) {
   cluster::Pod& pod = cluster_.MutablePod(id);
   if (pod.assumed) Unreserve(pod, pod.node);
   ReleaseDevices(pod);
+  RenewVolumes(pod);
   cluster_.Forget(id);
   // A replacement starts later than everything that runs, which counts when victims are chosen.
   started_.emplace_back(id, pod.start_time);
@@ -53,8 +54,36 @@ void Mover::ReleaseDevices(const cluster::Pod& pod) {
   }
 }
 
+// The claim of a generic ephemeral volume goes with the pod, and its replacement gets another one
+// with another volume. Where the volume is made before the pod is scheduled it can be anywhere, so
+// the old one stands in for it.
+void Mover::RenewVolumes(const cluster::Pod& pod) {
+  auto& objects = cluster_.MutableObjects();
+  for (const api::Volume& volume : pod.shape->source.spec.volumes) {
+    if (!volume.ephemeral) continue;
+    auto claim =
+        objects.persistent_volume_claims.Share(pod.namespace_(), pod.name + "-" + volume.name);
+    if (claim == nullptr || claim->spec.volume_name.empty()) continue;
+    const api::StorageClass* storage =
+        objects.storage_classes.Find(claim->spec.storage_class_name.value_or(""));
+    if (storage == nullptr || storage->volume_binding_mode != "WaitForFirstConsumer") continue;
+    api::PersistentVolumeClaim renewed = *claim;
+    renewed.spec.volume_name.clear();
+    renewed.status = {};
+    renewed.status.phase = "Pending";
+    for (const char* key :
+         {"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller",
+          "volume.kubernetes.io/selected-node"}) {
+      renewed.metadata.annotations.erase(std::string(key));
+    }
+    claims_.push_back(std::move(claim));
+    objects.persistent_volume_claims.Set(std::move(renewed));
+  }
+}
+
 Landing Mover::Place(PodId id, bool may_preempt, bool explain) {
   Landing landing;
+  ++placements_;
   const cluster::Pod& pod = cluster_.GetPod(id);
   framework::Cycle* cycle = CycleOf(pod);
   if (cycle == nullptr) {
@@ -71,7 +100,7 @@ Landing Mover::Place(PodId id, bool may_preempt, bool explain) {
 
 void Mover::TryOnce(PodId id, framework::Cycle& cycle, bool explain, Landing* landing) {
   attempt_.Begin(cycle, cluster_, id);
-  attempt_.Decide(algorithm_);
+  attempt_.Decide(algorithm_, /*score_always=*/false, within_);
   const scheduler::Decision& decision = attempt_.decision();
   if (decision.outcome != scheduler::Outcome::kScheduled) {
     if (decision.outcome == scheduler::Outcome::kError) {
@@ -82,6 +111,13 @@ void Mover::TryOnce(PodId id, framework::Cycle& cycle, bool explain, Landing* la
     return;
   }
   landing->equal_nodes = decision.best_count;
+  if (list_equal_) {
+    landing->equal.clear();
+    for (cluster::NodeIndex n = 0; n < decision.best.Capacity(); ++n) {
+      if (decision.best.Contains(n)) landing->equal.push_back(cluster_.NodeName(n));
+    }
+    std::sort(landing->equal.begin(), landing->equal.end());
+  }
   if (const framework::Status status = attempt_.Reserve(decision.node); !status.Ok()) {
     attempt_.Rollback();
     landing->message = status.Message();
@@ -113,20 +149,27 @@ void Mover::Unreserve(const cluster::Pod& pod, cluster::NodeIndex node) {
   scheduler::RunUnreserve(CycleOf(pod)->profile(), context, node, [](uint8_t) {});
 }
 
-void Mover::Forget() {
-  for (auto it = placed_.rbegin(); it != placed_.rend(); ++it) {
-    const cluster::Pod& pod = cluster_.GetPod(it->first);
-    if (pod.node == it->second) Unreserve(pod, it->second);
+void Mover::Forget(const Mark& mark) {
+  for (size_t i = placed_.size(); i > mark.placed; --i) {
+    const auto& [id, node] = placed_[i - 1];
+    const cluster::Pod& pod = cluster_.GetPod(id);
+    if (pod.node == node) Unreserve(pod, node);
   }
-  for (auto it = started_.rbegin(); it != started_.rend(); ++it) {
-    cluster_.MutablePod(it->first).start_time = it->second;
+  for (size_t i = started_.size(); i > mark.started; --i) {
+    cluster_.MutablePod(started_[i - 1].first).start_time = started_[i - 1].second;
   }
-  Keep();
+  for (size_t i = claims_.size(); i > mark.claims; --i) {
+    cluster_.MutableObjects().persistent_volume_claims.Set(claims_[i - 1]);
+  }
+  placed_.resize(mark.placed);
+  started_.resize(mark.started);
+  claims_.resize(mark.claims);
 }
 
 void Mover::Keep() {
   placed_.clear();
   started_.clear();
+  claims_.clear();
 }
 
 }  // namespace berth::plan

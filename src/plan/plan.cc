@@ -20,6 +20,7 @@ const TypeInfo& Step::Type() {
                                    .Field(7, "equalNodes", &Step::equal_nodes)
                                    .Field(8, "preemptedBy", &Step::preempted_by)
                                    .Field(9, "message", &Step::message)
+                                   .Field(10, "equal", &Step::equal)
                                    .Build();
   return type;
 }
@@ -62,6 +63,10 @@ const TypeInfo& Plan::Type() {
                                    .Field(14, "assumptions", &Plan::assumptions)
                                    .Field(15, "warnings", &Plan::warnings)
                                    .Field(16, "alternatives", &Plan::alternatives)
+                                   .Field(17, "excessBefore", &Plan::excess_before)
+                                   .Field(18, "excessAfter", &Plan::excess_after)
+                                   .Field(19, "hourlyBefore", &Plan::hourly_before)
+                                   .Field(20, "hourlyAfter", &Plan::hourly_after)
                                    .Build();
   return type;
 }
@@ -70,7 +75,7 @@ Step StepOf(const Inventory& inventory, const cluster::Pod& pod) {
   Step step;
   step.namespace_ = pod.namespace_();
   step.name = pod.name;
-  step.workload = inventory.Facts(pod).workload;
+  step.workload = inventory.Workload(pod);
   return step;
 }
 

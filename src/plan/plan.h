@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,10 @@ struct Step {
   std::string outcome;
   std::string from;
   std::string to;
-  int64_t equal_nodes = 0;   // nodes that would do as well as `to`, and `to`
-  std::string preempted_by;  // "namespace/name" of the pod that it had to make way for
-  std::string message;       // why it is homeless or blocked
+  int64_t equal_nodes = 0;         // nodes that would do as well as `to`, and `to`
+  std::vector<std::string> equal;  // their names, where they were asked for
+  std::string preempted_by;        // "namespace/name" of the pod that it had to make way for
+  std::string message;             // why it is homeless or blocked
 
   static const api::TypeInfo& Type();
 };
@@ -48,7 +50,7 @@ struct BudgetStep {
 };
 
 struct Plan {
-  std::string question;  // "drain", "outage", "shrink", "consolidate", "grow", "fit"
+  std::string question;  // "drain", "outage", "shrink", "consolidate", "restore-spread", …
   int64_t nodes_before = 0;
   int64_t nodes_after = 0;
   int64_t moves = 0;
@@ -56,8 +58,12 @@ struct Plan {
   int64_t homeless = 0;
   int64_t blocked = 0;
   int64_t lost = 0;
-  int64_t stays = 0;      // of DaemonSets and static pods: go with their nodes
-  int64_t preempted = 0;  // pods that had to make way, among the others
+  int64_t stays = 0;          // of DaemonSets and static pods: go with their nodes
+  int64_t preempted = 0;      // pods that had to make way, among the others
+  int64_t excess_before = 0;  // restore-spread: pods beyond what spread constraints allow
+  int64_t excess_after = 0;
+  std::optional<double> hourly_before;  // what the nodes cost, if there are prices
+  std::optional<double> hourly_after;
   std::vector<Step> pods;
   std::vector<NodeStep> nodes;
   std::vector<BudgetStep> budgets;       // that refused an eviction

@@ -22,17 +22,24 @@ Placement::Placement(World& world, scheduler::ProfileSet& profiles, const Placem
 std::vector<PodOutcome> Placement::ScheduleAll(const std::function<void(size_t)>& progress) {
   std::vector<PodOutcome> outcomes;
   outcomes.reserve(world_.Pending().size());
-  for (const PodId pod : world_.Pending()) {
-    outcomes.push_back(Schedule(pod));
-    if (!outcomes.back().victims.empty()) MarkPreempted(outcomes);
+  for (const Entity& entity :
+       EntitiesOf(world_.GetCluster(), world_.GetBehaviour(), world_.Pending())) {
+    Schedule(entity, &outcomes);
     if (progress) progress(outcomes.size());
   }
   return outcomes;
 }
 
+void Placement::Schedule(const Entity& entity, std::vector<PodOutcome>* outcomes) {
+  if (entity.group != nullptr) return ScheduleGroup(entity, outcomes);
+  outcomes->push_back(Schedule(entity.pods.front()));
+  if (!outcomes->back().victims.empty()) MarkPreempted(outcomes->back().victims, *outcomes);
+}
+
 // Pods placed earlier that had to go again. Ids of removed pods may be used anew, names are not.
-void Placement::MarkPreempted(std::vector<PodOutcome>& outcomes) {
-  for (const std::string& victim : outcomes.back().victims) {
+void Placement::MarkPreempted(const std::vector<std::string>& victims,
+                              std::vector<PodOutcome>& outcomes) {
+  for (const std::string& victim : victims) {
     for (PodOutcome& earlier : outcomes) {
       if (earlier.kind != PodOutcome::Kind::kPlaced) continue;
       if (earlier.namespace_ + "/" + earlier.name == victim) {
@@ -106,21 +113,12 @@ bool Placement::Gated(const framework::Cycle& cycle, const cluster::Pod& pod,
 }
 
 void Placement::Place(PodOutcome* outcome) {
-  const framework::Cycle& cycle = attempt_.cycle();
   const scheduler::Decision& decision = attempt_.decision();
   const NodeIndex node = decision.node;
   outcome->node = node;
   outcome->equal_nodes = decision.best_count;
   outcome->total = decision.total;
-  if (decision.scored && options_.keep_scores) {
-    const auto& plugins = cycle.profile().score;
-    for (size_t i = 0; i < plugins.size(); ++i) {
-      if (cycle.ScoreSkipped(i)) continue;
-      const int64_t normalized = cycle.NormalizedScore(i, node);
-      outcome->scores.push_back({std::string(plugins[i].plugin->Name()), cycle.RawScore(i, node),
-                                 normalized, normalized * plugins[i].weight});
-    }
-  }
+  outcome->scores = ScoresOf(attempt_);
   if (const framework::Status status = attempt_.Reserve(node); !status.Ok()) {
     attempt_.Rollback();
     outcome->node = cluster::kNoNode;
@@ -129,6 +127,22 @@ void Placement::Place(PodOutcome* outcome) {
     return;
   }
   outcome->kind = PodOutcome::Kind::kPlaced;
+}
+
+// Of the chosen node; empty without keep_scores.
+std::vector<PluginScore> Placement::ScoresOf(const scheduler::Attempt& attempt) const {
+  std::vector<PluginScore> scores;
+  const framework::Cycle& cycle = attempt.cycle();
+  const scheduler::Decision& decision = attempt.decision();
+  if (!decision.scored || !options_.keep_scores) return scores;
+  const auto& plugins = cycle.profile().score;
+  for (size_t i = 0; i < plugins.size(); ++i) {
+    if (cycle.ScoreSkipped(i)) continue;
+    const int64_t normalized = cycle.NormalizedScore(i, decision.node);
+    scores.push_back({std::string(plugins[i].plugin->Name()), cycle.RawScore(i, decision.node),
+                      normalized, normalized * plugins[i].weight});
+  }
+  return scores;
 }
 
 // Runs PostFilter; true when victims were deleted and the pod should be tried again.

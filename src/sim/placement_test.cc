@@ -174,7 +174,7 @@ TEST(Report, CountsOutcomesAndUse) {
   const auto& cluster = simulation.world.GetCluster();
   const Usage before = MeasureUsage(cluster);
   const auto outcomes = simulation.placement->ScheduleAll({});
-  const Report report = MakeReport(cluster, outcomes, before, MeasureUsage(cluster));
+  const Report report = MakeReport(cluster, outcomes, {}, before, MeasureUsage(cluster));
   EXPECT_EQ(report.nodes, 1);
   EXPECT_EQ(report.placed, 1);
   EXPECT_EQ(report.unschedulable, 1);
@@ -204,7 +204,7 @@ TEST(Report, AbsurdAmountsArePrinted) {
       "[{name: c, resources: {requests: {memory: 8Ei}}}]}\n");
   const auto& cluster = simulation.world.GetCluster();
   const Usage usage = MeasureUsage(cluster);
-  const Report report = MakeReport(cluster, {}, usage, usage);
+  const Report report = MakeReport(cluster, {}, {}, usage, usage);
   EXPECT_GT(report.utilization.at(0).after_percent, 1e20);
 }
 

@@ -28,6 +28,7 @@ const TypeInfo& PodReport::Type() {
                                    .Always(1, "namespace", &PodReport::namespace_)
                                    .Always(2, "name", &PodReport::name)
                                    .Always(3, "outcome", &PodReport::outcome)
+                                   .Field(11, "group", &PodReport::group)
                                    .Field(4, "node", &PodReport::node)
                                    .Field(5, "score", &PodReport::score)
                                    .Field(6, "feasibleNodes", &PodReport::feasible_nodes)
@@ -71,6 +72,7 @@ const TypeInfo& Report::Type() {
                                    .Always(6, "errors", &Report::errors)
                                    .Field(7, "foreign", &Report::foreign)
                                    .Always(8, "pods", &Report::pods)
+                                   .Field(11, "groups", &Report::groups)
                                    .Always(9, "utilization", &Report::utilization)
                                    .Field(10, "fill", &Report::fill)
                                    .Build();
@@ -160,8 +162,10 @@ Usage MeasureUsage(const cluster::Cluster& cluster) {
 }
 
 Report MakeReport(const cluster::Cluster& cluster, const std::vector<PodOutcome>& outcomes,
-                  const Usage& before, const Usage& after) {
+                  const std::vector<GroupOutcome>& groups, const Usage& before,
+                  const Usage& after) {
   Report report;
+  report.groups = ReportGroups(outcomes, groups);
   report.nodes = static_cast<int64_t>(cluster.NodeCount());
   report.pods.reserve(outcomes.size());
   for (const PodOutcome& outcome : outcomes) {
@@ -169,6 +173,7 @@ Report MakeReport(const cluster::Cluster& cluster, const std::vector<PodOutcome>
     PodReport& line = report.pods.emplace_back();
     line.namespace_ = outcome.namespace_;
     line.name = outcome.name;
+    line.group = outcome.group;
     line.outcome = OutcomeName(outcome.kind);
     if (outcome.node != cluster::kNoNode) line.node = cluster.NodeName(outcome.node);
     line.score = outcome.total;

@@ -24,12 +24,42 @@ struct ScoreReport {
 struct PodReport {
   std::string namespace_;
   std::string name;
+  std::string group;    // its pod group, when it was scheduled with it
   std::string outcome;  // Placed, Unschedulable, Gated, Preempted, Error, Foreign
   std::string node;
   int64_t score = 0;
   int64_t feasible_nodes = 0;
   int64_t equal_nodes = 0;
   std::vector<ScoreReport> scores;
+  std::vector<std::string> preempted;
+  std::string message;
+
+  static const api::TypeInfo& Type();
+};
+
+// Pods of a group that could not be placed, by the reason.
+struct BlockerReport {
+  int64_t pods = 0;
+  std::string pod;  // the first of them
+  std::string message;
+
+  static const api::TypeInfo& Type();
+};
+
+// What became of a pod group.
+struct GroupReport {
+  std::string namespace_;
+  std::string name;
+  std::string outcome;  // Placed, Unschedulable, Gated, Preempted, Error
+  int64_t min_count = 0;
+  int64_t pods = 0;
+  int64_t running = 0;
+  int64_t placed = 0;
+  int64_t best = 0;
+  std::string best_placement;
+  std::vector<BlockerReport> blockers;
+  std::string placement;
+  int64_t placements = 0;
   std::vector<std::string> preempted;
   std::string message;
 
@@ -65,6 +95,7 @@ struct Report {
   int64_t errors = 0;
   int64_t foreign = 0;  // pods of schedulers the configuration has no profile for
   std::vector<PodReport> pods;
+  std::vector<GroupReport> groups;
   std::vector<ResourceUse> utilization;
   std::optional<FillReport> fill;
 
@@ -83,7 +114,12 @@ struct Usage {
 Usage MeasureUsage(const cluster::Cluster& cluster);
 
 Report MakeReport(const cluster::Cluster& cluster, const std::vector<PodOutcome>& outcomes,
-                  const Usage& before, const Usage& after);
+                  const std::vector<GroupOutcome>& groups, const Usage& before, const Usage& after);
+
+// Groups as data. A group of which a pod was preempted after the group had been placed is
+// Preempted.
+std::vector<GroupReport> ReportGroups(const std::vector<PodOutcome>& outcomes,
+                                      const std::vector<GroupOutcome>& groups);
 
 // One pod after the other until one does not fit. `limit` bounds the number. `progress` (may be
 // empty) is called with the number placed.

@@ -156,7 +156,19 @@ void ExpandJob(const api::JobSpec& job, const api::ObjectMeta& metadata,
   if (job.suspend.value_or(false)) return;
   int32_t count = job.parallelism.value_or(1);
   if (job.completions) count = std::min(count, *job.completions);
-  AddNumbered(job.template_, {"batch/v1", "Job", metadata}, replicas.value_or(count), &out->pods);
+  count = replicas.value_or(count);
+  const Owner owner{"batch/v1", "Job", metadata};
+  if (job.completion_mode != "Indexed") {
+    AddNumbered(job.template_, owner, count, &out->pods);
+    return;
+  }
+  constexpr std::string_view kIndex = "batch.kubernetes.io/job-completion-index";
+  for (int32_t i = 0; i < count; ++i) {
+    api::Pod& pod = out->pods.emplace_back(
+        PodFrom(job.template_, owner, fmt::format("{}-{}", metadata.name, i)));
+    pod.metadata.labels[std::string(kIndex)] = std::to_string(i);
+    pod.metadata.annotations[std::string(kIndex)] = std::to_string(i);
+  }
 }
 
 }  // namespace

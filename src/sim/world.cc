@@ -11,10 +11,13 @@
 #include "cluster/objects/load.h"
 #include "cluster/objects/object_store.h"
 #include "config/disabled_fields.h"
+#include "sim/custom/custom_workloads.h"
 #include "sim/workloads.h"
 
 namespace berth::sim {
 namespace {
+
+constexpr std::string_view kWorkload = "Workload";  // has only pod groups in it
 
 // A number with a few zeros too many is told from a large one before it eats the memory.
 constexpr int64_t kMaxReplicas = 1'000'000;
@@ -49,6 +52,14 @@ std::string Describe(const api::Object& object) {
   return fmt::format("{} {}{}{}", named.kind, ns, ns.empty() ? "" : "/", named.metadata->name);
 }
 
+// A job that was begun and has no pod left to run: those it had are deleted.
+bool IsOver(const api::Object& object) {
+  const auto* job = std::get_if<api::Job>(&object);
+  if (job == nullptr) return false;
+  return job->status.completion_time.has_value() ||
+         (job->status.start_time.has_value() && job->status.active == 0);
+}
+
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
            return std::tolower(static_cast<unsigned char>(x)) ==
@@ -64,7 +75,14 @@ Result<void> World::Add(api::Object object) {
     CountIgnored(named.kind);
     return {};
   }
-  if (std::holds_alternative<api::UnknownObject>(object)) {
+  if (auto* unknown = std::get_if<api::UnknownObject>(&object)) {
+    if (behaviour_.pod_groups || unknown->kind != kWorkload) {
+      if (IsCustomWorkload(*unknown)) {
+        if (unknown->metadata.namespace_.empty()) unknown->metadata.namespace_ = "default";
+        custom_.push_back(std::move(*unknown));
+        return {};
+      }
+    }
     if (!cluster::Load(cluster_, std::move(object))) CountIgnored(named.kind);
     return {};
   }
@@ -91,7 +109,30 @@ Result<void> World::Add(api::Object object) {
   return {};
 }
 
+// What the controllers of custom resources make joins what is written by hand, unless the input
+// has it.
+Result<void> World::ExpandCustomWorkloads() {
+  for (const api::UnknownObject& custom : custom_) {
+    const std::string what =
+        fmt::format("{} {}/{}", custom.kind, custom.metadata.namespace_, custom.metadata.name);
+    if (owned_.contains(OwnerKey(custom.kind, custom.metadata.namespace_, custom.metadata.name))) {
+      continue;
+    }
+    auto objects = ExpandCustom(custom);
+    if (!objects) return Fail(objects.error().In(what));
+    for (api::Object& object : *objects) {
+      if (IsWorkload(object)) {
+        workloads_.push_back(std::move(object));
+      } else {
+        by_hand_.push_back(std::move(object));
+      }
+    }
+  }
+  return {};
+}
+
 Result<void> World::Finish() {
+  if (auto ok = ExpandCustomWorkloads(); !ok) return ok;
   for (api::Object& object : by_hand_) {
     const std::string what = Describe(object);
     if (auto ok = admission_.Apply(object); !ok) return Fail(ok.error().In(what));
@@ -158,6 +199,7 @@ Result<void> World::ExpandWorkload(const api::Object& workload) {
     claims.Set(std::move(std::get<api::PersistentVolumeClaim>(object)));
   }
   for (api::Pod& pod : expansion.pods) {
+    AdmitLeaderWorkerPod(pod);
     api::Object object(std::move(pod));
     if (auto ok = admission_.Apply(object); !ok) return ok;
     if (auto ok = AddPod(std::move(std::get<api::Pod>(object))); !ok) return ok;
@@ -170,13 +212,27 @@ int32_t World::Missing(const api::Object& workload) const {
   const Named named = NameOf(workload);
   const auto it =
       owned_.find(OwnerKey(named.kind, named.metadata->namespace_, named.metadata->name));
-  if (it == owned_.end()) return -1;
+  if (it == owned_.end()) return IsOver(workload) || HasPodsOfReplicaSet(workload) ? 0 : -1;
   // Its replica set or job is in the input and speaks for itself; a StatefulSet's missing ordinals
   // are not guessed.
   const auto* set = std::get_if<api::ReplicaSet>(&workload);
   if (set == nullptr) return 0;
   const int64_t missing = int64_t{set->spec.replicas.value_or(1)} - it->second;
   return static_cast<int32_t>(std::max<int64_t>(0, missing));
+}
+
+// Whether pods of a Deployment are in the input though its replica set is not: the name of the set
+// is that of the Deployment and a hash.
+bool World::HasPodsOfReplicaSet(const api::Object& workload) const {
+  const auto* deployment = std::get_if<api::Deployment>(&workload);
+  if (deployment == nullptr) return false;
+  const api::ObjectMeta& metadata = deployment->metadata;
+  const std::string prefix =
+      OwnerKey(api::ReplicaSet::kKind, metadata.namespace_, metadata.name) + "-";
+  return std::any_of(owned_.begin(), owned_.end(), [&](const auto& entry) {
+    const std::string& owner = entry.first;
+    return owner.starts_with(prefix) && owner.find('-', prefix.size()) == std::string::npos;
+  });
 }
 
 void World::CountOwner(const api::ObjectMeta& metadata) {

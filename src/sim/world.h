@@ -34,6 +34,8 @@ class World {
   cluster::Cluster& GetCluster() { return cluster_; }
   const cluster::Cluster& GetCluster() const { return cluster_; }
 
+  const config::Behaviour& GetBehaviour() const { return behaviour_; }
+
   // Pods to schedule: by priority, then by age, then by order of appearance.
   const std::vector<cluster::PodId>& Pending() const { return pending_; }
 
@@ -49,8 +51,10 @@ class World {
 
  private:
   Result<void> AddPod(api::Pod pod);
+  Result<void> ExpandCustomWorkloads();
   Result<void> ExpandWorkload(const api::Object& workload);
   int32_t Missing(const api::Object& workload) const;
+  bool HasPodsOfReplicaSet(const api::Object& workload) const;
   void CountIgnored(const std::string& kind);
   void CountOwner(const api::ObjectMeta& metadata);
 
@@ -58,8 +62,9 @@ class World {
   cluster::Cluster cluster_;
   api::Admission admission_;
   std::vector<cluster::PodId> pending_;
-  std::vector<api::Object> by_hand_;     // admitted in Finish, when all classes are known
-  std::vector<api::Object> workloads_;   // expanded in Finish
+  std::vector<api::Object> by_hand_;    // admitted in Finish, when all classes are known
+  std::vector<api::Object> workloads_;  // expanded in Finish, like the next
+  std::vector<api::UnknownObject> custom_;
   std::vector<api::Node> daemon_nodes_;  // name, labels and taints of nodes, for DaemonSets
   boost::unordered_flat_map<std::string, int32_t> owned_;  // pods and replica sets by controller
   std::vector<std::pair<std::string, size_t>> ignored_;

@@ -164,6 +164,48 @@ TEST(World, WorkloadsThatHaveTheirPodsGetOnlyWhatIsMissing) {
   }
 }
 
+TEST(World, AJobThatIsOverIsNotRunAgain) {
+  struct Case {
+    const char* what;
+    const char* status;
+    size_t pending;
+  };
+  const Case cases[] = {
+      {"complete",
+       "startTime: 2026-01-01T00:00:00Z, completionTime: 2026-01-01T00:01:00Z, succeeded: 3", 0},
+      {"failed for good", "startTime: 2026-01-01T00:00:00Z, failed: 7", 0},
+      {"its pods are not in the input", "startTime: 2026-01-01T00:00:00Z, active: 3", 3},
+      {"not begun", "", 3},
+  };
+  for (const Case& c : cases) {
+    World world;
+    const std::string text =
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: w, namespace: ns, uid: w}\n"
+        "spec: {parallelism: 3, template: {spec: {containers: []}}}\nstatus: {" +
+        std::string(c.status) + "}\n";
+    ASSERT_TRUE(Read(world, text).has_value()) << c.what;
+    EXPECT_EQ(world.Pending().size(), c.pending) << c.what;
+  }
+}
+
+TEST(World, ADeploymentWhosePodsAreThereNeedsNoReplicaSet) {
+  const auto pending = [](const std::string& replica_set) {
+    World world;
+    const auto read =
+        Read(world,
+             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: ns, uid: d}\n"
+             "spec: {replicas: 2, template: {spec: {containers: []}}}\n---\n"
+             "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns, uid: p, "
+             "ownerReferences: [{kind: ReplicaSet, name: " +
+                 replica_set + ", uid: rs, controller: true}]}\nspec: {nodeName: a}\n");
+    EXPECT_TRUE(read.has_value());
+    return world.Pending().size();
+  };
+  EXPECT_EQ(pending("web-7d4f"), 0u);
+  EXPECT_EQ(pending("web-api-7d4f"), 2u) << "of Deployment web-api";
+  EXPECT_EQ(pending("web"), 2u);
+}
+
 TEST(World, ADeploymentWhoseReplicaSetIsThereIsNotExpandedTwice) {
   World world;
   ASSERT_TRUE(

@@ -157,6 +157,12 @@ std::string Actions::AddGroup() {
   if (PodCount() >= static_cast<size_t>(profile_.pods_at_most)) return {};
   GroupTemplate group = MakeGroup(fmt::format("g{}", next_group_++), profile_, dice_);
   std::string text = fmt::format("add group {} of {}", group.name, group.replicas);
+  if (profile_.gangs > 0 && dice_.PerMille(profile_.gangs)) {
+    MakeGang(profile_, dice_, &group);
+    text += fmt::format(", at least {}", group.min_count);
+    loop_.After(dice_.Between(0, 2000) * kMillisecond,
+                [this, object = MakePodGroup(group, dice_.PerMille(300))] { api_.Create(object); });
+  }
   controllers_.SetGroup(std::move(group));
   return text;
 }
@@ -176,6 +182,7 @@ std::string Actions::RemoveGroup() {
   if (groups.empty()) return {};
   const std::string& group = dice_.Pick(groups);
   controllers_.RemoveGroup(group);
+  if (profile_.gangs > 0) api_.Delete(api::PodGroup::kKind, kNamespace, group);
   return "remove group " + group;
 }
 

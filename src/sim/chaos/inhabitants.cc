@@ -159,6 +159,45 @@ GroupTemplate MakeGroup(const std::string& name, const ChaosProfile& profile, Di
   return group;
 }
 
+void MakeGang(const ChaosProfile& profile, Dice& dice, GroupTemplate* group) {
+  group->min_count = static_cast<int32_t>(dice.Between(1, group->replicas));
+  group->storage_class.clear();
+  group->devices = false;
+  if (profile.coscheduling) {
+    group->group_api = dice.PerMille(500) ? GroupApi::kSchedulerPlugins : GroupApi::kVolcano;
+  }
+  api::Pod& pod = group->pod;
+  switch (group->group_api) {
+    case GroupApi::kKubernetes:
+      pod.spec.scheduling_group.emplace().pod_group_name = group->name;
+      break;
+    case GroupApi::kSchedulerPlugins:
+      pod.metadata.labels["scheduling.x-k8s.io/pod-group"] = group->name;
+      break;
+    case GroupApi::kVolcano:
+      pod.metadata.annotations["scheduling.k8s.io/group-name"] = group->name;
+      break;
+  }
+}
+
+api::Object MakePodGroup(const GroupTemplate& group, bool evicted_whole) {
+  if (group.group_api != GroupApi::kKubernetes) {
+    const bool volcano = group.group_api == GroupApi::kVolcano;
+    return *api::DecodeObject(fmt::format(
+        R"({{"apiVersion": "{}", "kind": "PodGroup", "metadata": {{"namespace": "{}",
+            "name": "{}"}}, "spec": {{"minMember": {}}}}})",
+        volcano ? "scheduling.volcano.sh/v1beta1" : "scheduling.x-k8s.io/v1alpha1", kNamespace,
+        group.name, group.min_count));
+  }
+  api::PodGroup object;
+  object.metadata.namespace_ = kNamespace;
+  object.metadata.name = group.name;
+  object.spec.priority = group.pod.spec.priority;
+  object.spec.scheduling_policy.gang.emplace().min_count = group.min_count;
+  if (evicted_whole) object.spec.disruption_mode.emplace().all.emplace();
+  return object;
+}
+
 api::Pod MakePodOf(const GroupTemplate& group, const std::string& name) {
   api::Pod pod = group.pod;
   pod.metadata.name = name;

@@ -19,12 +19,17 @@ inline constexpr char kProvisionedClass[] =
 inline constexpr char kLocalClass[] = "local";  // volumes exist, on one node each
 inline constexpr char kDeviceDriver[] = "device.example.com";
 
+// Which API a pod group is of.
+enum class GroupApi : uint8_t { kKubernetes, kSchedulerPlugins, kVolcano };
+
 // The template of a controller's pods.
 struct GroupTemplate {
   std::string name;
   int64_t replicas = 1;
   std::string storage_class;  // empty: no claim
   bool devices = false;
+  int32_t min_count = 0;  // of the pod group that bears its name; 0: there is none
+  GroupApi group_api = GroupApi::kKubernetes;
   api::Pod pod;  // without a name
 };
 
@@ -37,6 +42,10 @@ api::PersistentVolume MakeLocalVolume(const std::string& name, const std::string
 std::vector<api::Object> MakeClasses();
 
 GroupTemplate MakeGroup(const std::string& name, const ChaosProfile& profile, Dice& dice);
+// Makes the group's pods a gang, which has no claims: their writes could fail one by one.
+void MakeGang(const ChaosProfile& profile, Dice& dice, GroupTemplate* group);
+// With min_count: its object.
+api::Object MakePodGroup(const GroupTemplate& group, bool evicted_whole);
 api::Pod MakePodOf(const GroupTemplate& group, const std::string& name);
 api::PersistentVolumeClaim MakeVolumeClaim(const std::string& name,
                                            const std::string& storage_class);

@@ -46,7 +46,7 @@ Pods BoundTo(const ModelApi& api, const std::string& node) {
 
 }  // namespace
 
-Invariants::Invariants(EventLoop& loop, ModelApi& api) : loop_(loop), api_(api) {
+Invariants::Invariants(EventLoop& loop, ModelApi& api) : loop_(loop), api_(api), gangs_(api) {
   api_.Subscribe([this](const ApiChange& change) { OnChange(change); });
 }
 
@@ -56,6 +56,7 @@ void Invariants::Violated(std::string_view invariant, std::string what) {
 
 // What the engine cannot know of before it is told: kept per node, for CheckRoom.
 void Invariants::OnChange(const ApiChange& change) {
+  gangs_.OnChange(change);
   if (const auto* node = std::get_if<api::Node>(change.object.get())) {
     if (change.type == ApiChange::Type::kModified) {
       const auto& old_node = std::get<api::Node>(*change.old_object);
@@ -74,7 +75,10 @@ void Invariants::OnChange(const ApiChange& change) {
   const auto& old_pod = std::get<api::Pod>(*change.old_object);
   if (old_pod.spec.node_name.empty()) {
     last_move_ = loop_.Now();
-    if (!IsOurBinding(*pod)) surprise_[pod->spec.node_name] = loop_.Now();
+    if (!IsOurBinding(*pod)) {
+      surprise_[pod->spec.node_name] = loop_.Now();
+      gangs_.Diminished(*pod);
+    }
   } else if (ShrinksAny(RequestsOf(*pod), RequestsOf(old_pod))) {
     surprise_[pod->spec.node_name] = loop_.Now();
   }
@@ -169,13 +173,18 @@ void Invariants::Answered(const scheduler::Effect& effect, const scheduler::Effe
   const auto it = being_bound_.find(bind->pod.uid);
   if (it == being_bound_.end() || it->second != effect.id) return;  // said before
   being_bound_.erase(it);
-  if (result.code == scheduler::EffectResult::Code::kOk) bound_.insert(bind->pod.uid);
+  if (result.code == scheduler::EffectResult::Code::kOk) {
+    bound_.insert(bind->pod.uid);
+  } else if (const auto* pod = api_.Find<api::Pod>(bind->pod.namespace_, bind->pod.name)) {
+    gangs_.Diminished(*pod);
+  }
 }
 
 void Invariants::Crashed() {
   decisions_.clear();
   being_bound_.clear();
   bound_.clear();
+  gangs_.Crashed();
 }
 
 void Invariants::BeforeStep(const scheduler::Engine& engine) {
@@ -191,7 +200,11 @@ void Invariants::BeforeStep(const scheduler::Engine& engine) {
   });
 }
 
-void Invariants::AfterStep(const scheduler::Engine&, bool) { highest_active_.reset(); }
+void Invariants::AfterStep(const scheduler::Engine& engine, bool tried) {
+  highest_active_.reset();
+  if (!tried) return;
+  if (const std::string held = gangs_.WhatIsHeld(engine); !held.empty()) Violated("held", held);
+}
 
 // --- States
 
@@ -339,18 +352,27 @@ void Invariants::CheckExclusive() {
   });
 }
 
-// Pods about which the plain check says all there is to say.
-bool Invariants::IsSimplyWaiting(const api::Pod& pod, const Pods& all) const {
+bool Invariants::WaitsForANode(const api::Pod& pod) const {
   if (!pod.spec.node_name.empty() || IsFinished(pod) || !IsOurs(pod)) return false;
   if (pod.metadata.deletion_timestamp || !pod.spec.scheduling_gates.empty()) return false;
-  if (!IsPlain(pod)) return false;
   const std::string_view where = host_->Get().WhereIs(pod.metadata.uid);
-  if (where == "binding" || where == "waiting") return false;
+  return where != "binding" && where != "waiting";
+}
+
+// Pods about which the plain check says all there is to say.
+bool Invariants::IsSimplyWaiting(const api::Pod& pod, const Pods& all) const {
+  if (!WaitsForANode(pod)) return false;
+  if (!GangInvariants::GroupOf(pod).empty()) return false;  // it may wait for others
+  if (!IsPlain(pod)) return false;
   return std::none_of(all.begin(), all.end(),
                       [&](const api::Pod* other) { return Repels(*other, pod); });
 }
 
 void Invariants::CheckRest() {
+  if (const std::string split = gangs_.WhatIsSplit(); !split.empty()) Violated("gang", split);
+  const std::string starved =
+      gangs_.WhatIsStarved([this](const api::Pod& pod) { return WaitsForANode(pod); });
+  if (!starved.empty()) Violated("starved", starved);
   const cluster::Cluster& cluster = host_->Get().GetCluster();
   Pods all;
   api_.ForEach<api::Pod>([&](const api::Pod& pod) {

@@ -1,6 +1,6 @@
 // Invariants: what must hold whatever goes wrong, looked at while a seed runs.
 //
-// Always:
+// What must hold of pod groups is in gang_invariants.h. Always:
 //   decided     a pod is bound only to the node of the engine's last decision about it, and with no
 //               other binding of it under way or done
 //   feasible    when it was decided, the pod plainly fitted the node, as the engine had seen it
@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/chaos/gang_invariants.h"
 #include "sim/host/engine_host.h"
 #include "sim/host/event_loop.h"
 #include "sim/host/model_api.h"
@@ -91,10 +92,12 @@ class Invariants final : public HostObserver {
   void CheckCachedNode(const api::Node& node, const std::vector<const api::Pod*>& pods);
   void CheckCachedPods();
   void CheckExclusive();
+  bool WaitsForANode(const api::Pod& pod) const;
   bool IsSimplyWaiting(const api::Pod& pod, const std::vector<const api::Pod*>& all) const;
 
   EventLoop& loop_;
   ModelApi& api_;
+  GangInvariants gangs_;
   const EngineHost* host_ = nullptr;
   std::optional<std::string> violation_;
 

@@ -1,5 +1,9 @@
 #include "sim/chaos/profile.h"
 
+#include <utility>
+
+#include "base/check.h"
+
 namespace berth::sim {
 namespace {
 
@@ -117,6 +121,40 @@ ChaosProfile Preempt() {
   return p;
 }
 
+ChaosProfile Gangs() {
+  ChaosProfile p = Preempt();
+  p.name = "gangs";
+  p.rules = 150;
+  p.gated = 20;
+  p.gangs = 700;
+  p.priorities = {0, 0, 10, 100};
+  p.cpu_high = 2000;
+  p.actions.add_group = 20;
+  p.actions.scale_group = 4;
+  p.actions.remove_group = 8;
+  p.actions.add_pod = 15;
+  p.actions.delete_pod = 4;
+  return p;
+}
+
+ChaosProfile Coscheduling() {
+  ChaosProfile p = Gangs();
+  p.name = "coscheduling";
+  p.coscheduling = true;
+  return p;
+}
+
+constexpr std::string_view kGroupMode =
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"
+    "kind: KubeSchedulerConfiguration\n"
+    "profiles:\n"
+    "- schedulerName: default-scheduler\n"
+    "  plugins:\n"
+    "    queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: '*'}]}\n"
+    "    multiPoint: {enabled: [{name: Coscheduling}]}\n"
+    "  pluginConfig:\n"
+    "  - {name: Coscheduling, args: {mode: Group}}\n";
+
 }  // namespace
 
 const std::vector<ChaosProfile>& ChaosProfiles() {
@@ -124,7 +162,35 @@ const std::vector<ChaosProfile>& ChaosProfiles() {
   return profiles;
 }
 
+const ChaosProfile& GangsProfile() {
+  static const ChaosProfile profile = Gangs();
+  return profile;
+}
+
+const ChaosProfile& CoschedulingProfile() {
+  static const ChaosProfile profile = Coscheduling();
+  return profile;
+}
+
+config::KubeSchedulerConfiguration ConfigFor(const ChaosProfile& profile,
+                                             const config::Behaviour& behaviour) {
+  if (!profile.coscheduling) return config::Default(behaviour);
+  auto config = config::Load(kGroupMode, behaviour);
+  BERTH_DCHECK(config.has_value());
+  return std::move(*config);
+}
+
+config::FeatureGates GatesFor(const ChaosProfile& profile, const config::FeatureGates& gates) {
+  if (profile.gangs == 0 || profile.coscheduling) return gates;
+  config::FeatureGates with(config::NewestKubernetes());
+  const auto set = with.Set("GenericWorkload=true");
+  BERTH_DCHECK(set.has_value());
+  return with;
+}
+
 const ChaosProfile* FindChaosProfile(std::string_view name) {
+  if (name == GangsProfile().name) return &GangsProfile();
+  if (name == CoschedulingProfile().name) return &CoschedulingProfile();
   for (const ChaosProfile& profile : ChaosProfiles()) {
     if (profile.name == name) return &profile;
   }

@@ -3,6 +3,10 @@
 //   chaos    everything at once: every fault, crashes, volumes, devices, other schedulers
 //   churn    nodes and pods come and go quickly; the network is nearly good
 //   preempt  more pods than fit, of many priorities, with budgets and slow deaths
+//   gangs    pod groups of many priorities that compete for too few nodes; as the newest Kubernetes
+//            with GenericWorkload
+//   coscheduling  the same with PodGroups of scheduler-plugins and of Volcano, and Coscheduling in
+//            the mode Group, on any minor
 //
 // Chances are per thousand.
 #pragma once
@@ -11,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "config/config.h"
+#include "config/feature_gates.h"
 #include "sim/host/event_loop.h"
 
 namespace berth::sim {
@@ -59,6 +65,9 @@ struct ChaosProfile {
   uint32_t devices = 0;        // … on devices
   uint32_t rules = 100;        // … have affinity, spread constraints, ports or selectors
   uint32_t gated = 0;
+  uint32_t gangs = 0;  // chance that a controller's pods are a pod group
+  // Groups are custom resources, which Coscheduling reads in its mode Group.
+  bool coscheduling = false;
   uint32_t other_scheduler = 0;
   std::vector<int32_t> priorities = {0};
   int64_t cpu_low = 100;  // requests, millicores
@@ -68,7 +77,16 @@ struct ChaosProfile {
   ActionWeights actions;
 };
 
+// Those that take turns: all but gangs and coscheduling.
 const std::vector<ChaosProfile>& ChaosProfiles();
+const ChaosProfile& GangsProfile();
+const ChaosProfile& CoschedulingProfile();
+// The gates of a run: `gates`, but with groups of Kubernetes those of the newest one with
+// GenericWorkload.
+config::FeatureGates GatesFor(const ChaosProfile& profile, const config::FeatureGates& gates);
+// The configuration of the scheduler in a run.
+config::KubeSchedulerConfiguration ConfigFor(const ChaosProfile& profile,
+                                             const config::Behaviour& behaviour);
 // Null when there is none of that name.
 const ChaosProfile* FindChaosProfile(std::string_view name);
 

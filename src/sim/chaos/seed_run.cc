@@ -39,8 +39,8 @@ class SeedRun {
         network_(options.profile->faults, dice_.Seed()),
         invariants_(loop_, api_),
         tracer_(loop_, invariants_, options.trace),
-        host_(loop_, api_, network_, config::Default(options.behaviour), EngineOptions(),
-              &tracer_) {
+        host_(loop_, api_, network_, ConfigFor(*options.profile, options.behaviour),
+              EngineOptions(), &tracer_, options.tap) {
     invariants_.Watch(host_);
   }
 

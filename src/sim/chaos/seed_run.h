@@ -7,6 +7,7 @@
 
 #include "config/behaviour.h"
 #include "scheduler/engine.h"
+#include "scheduler/tap.h"
 #include "sim/chaos/profile.h"
 #include "sim/host/event_loop.h"
 
@@ -20,6 +21,7 @@ struct SeedOptions {
   scheduler::PlantedBug planted_bug = scheduler::PlantedBug::kNone;
   // Called with a line per occurrence; may be empty.
   std::function<void(const std::string&)> trace = {};
+  scheduler::EngineTap* tap = nullptr;  // of every engine of the run; may be null
 };
 
 struct SeedOutcome {
@@ -32,6 +34,7 @@ struct SeedOutcome {
   uint64_t preemptions = 0;
   uint64_t crashes = 0;
   uint64_t faults = 0;
+  uint64_t takeovers = 0;  // of runs with several replicas
 };
 
 // REQUIRES: options.profile.

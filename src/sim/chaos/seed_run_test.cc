@@ -35,6 +35,39 @@ TEST(SeedRun, ProfilesDoWhatTheyAreFor) {
   EXPECT_EQ(FindChaosProfile("calm"), nullptr);
 }
 
+TEST(SeedRun, GangsAreWholeAndASplitOneIsFound) {
+  SeedOptions options{.seed = 3, .steps = 200, .profile = &GangsProfile()};
+  options.behaviour = config::Behaviour(GatesFor(GangsProfile(), config::FeatureGates()));
+  const SeedOutcome outcome = RunSeed(options);
+  EXPECT_EQ(outcome.violation, "");
+  EXPECT_GT(outcome.bindings, 20u);
+  options.planted_bug = scheduler::PlantedBug::kSplitGang;
+  bool found = false;
+  for (options.seed = 1; options.seed <= 10 && !found; ++options.seed) {
+    found = RunSeed(options).violation.starts_with("held: ");
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(SeedRun, GroupsOfOtherApisAreWholeOnEveryMinorAndASplitOneIsFound) {
+  SeedOptions options{.steps = 200, .profile = &CoschedulingProfile()};
+  uint64_t bindings = 0;
+  for (const int minor : {34, 35, 36, 37}) {
+    options.behaviour = config::Behaviour(config::FeatureGates(minor));
+    options.seed = static_cast<uint64_t>(minor);
+    const SeedOutcome outcome = RunSeed(options);
+    EXPECT_EQ(outcome.violation, "") << minor;
+    bindings += outcome.bindings;
+  }
+  EXPECT_GT(bindings, 80u);
+  options.planted_bug = scheduler::PlantedBug::kSplitGang;
+  bool found = false;
+  for (options.seed = 1; options.seed <= 10 && !found; ++options.seed) {
+    found = RunSeed(options).violation.starts_with("held: ");
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST(SeedRun, PlantedBugsAreFound) {
   for (const auto bug : {scheduler::PlantedBug::kLostRequeue, scheduler::PlantedBug::kDoubleAssume,
                          scheduler::PlantedBug::kMissedForget}) {

@@ -59,6 +59,10 @@ std::string DescribeAction(const scheduler::PatchPodStatus& patch) {
   if (patch.nominated_node_name) text += fmt::format(" nominated='{}'", *patch.nominated_node_name);
   return text;
 }
+std::string DescribeAction(const scheduler::PatchPodGroupStatus& patch) {
+  return fmt::format("patch group {} {}={} {}: {}", patch.group.name, patch.condition.type,
+                     patch.condition.status, patch.condition.reason, patch.condition.message);
+}
 std::string DescribeAction(const scheduler::DeletePod& effect) {
   return "delete " + effect.pod.name;
 }

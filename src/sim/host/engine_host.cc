@@ -1,19 +1,18 @@
 #include "sim/host/engine_host.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cluster/inputs.h"
 #include "cluster/objects/kind_table.h"
+#include "sim/host/carry_out.h"
 
 namespace berth::sim {
 namespace {
 
 using scheduler::Effect;
-using scheduler::EffectResult;
-using Code = EffectResult::Code;
 
 // What a watch that leaves out finished pods makes of a change: they look deleted. False: nothing.
 bool SeenByWatch(ApiChange& change) {
@@ -27,50 +26,28 @@ bool SeenByWatch(ApiChange& change) {
   return was_visible;
 }
 
-Code CodeOf(int http) {
-  if (http < 300) return Code::kOk;
-  if (http == 404) return Code::kNotFound;
-  return http == 409 ? Code::kConflict : Code::kError;
-}
-
-EffectResult ResultOf(const Effect& effect, const ApiAnswer& answer) {
-  EffectResult result{effect.id, CodeOf(answer.code), answer.message};
-  if (result.code != Code::kOk) return result;
-  if (std::holds_alternative<scheduler::ReadPod>(effect.action)) {
-    result.pod = std::get<api::Pod>(*answer.object);
-  }
-  if (std::holds_alternative<scheduler::WriteObject>(effect.action)) {
-    std::visit(
-        [&](const auto& object) {
-          using T = std::decay_t<decltype(object)>;
-          if constexpr (std::is_same_v<T, api::PersistentVolume> ||
-                        std::is_same_v<T, api::PersistentVolumeClaim> ||
-                        std::is_same_v<T, api::ResourceClaim>) {
-            result.written = object;
-          }
-        },
-        *answer.object);
-  }
-  return result;
-}
-
-EffectResult Unanswered(const Effect& effect) {
-  return {effect.id, Code::kUnknown, "context deadline exceeded"};
-}
-
 }  // namespace
 
 EngineHost::EngineHost(EventLoop& loop, ModelApi& api, Network& network,
                        const config::KubeSchedulerConfiguration& config,
-                       const scheduler::EngineOptions& options, HostObserver* observer)
+                       const scheduler::EngineOptions& options, HostObserver* observer,
+                       scheduler::EngineTap* tap)
     : loop_(loop),
       api_(api),
       network_(network),
       config_(config),
       options_(options),
-      observer_(observer == nullptr ? &silent_ : observer) {
+      observer_(observer == nullptr ? &silent_ : observer),
+      tap_(tap) {
   for (const cluster::KindInfo& kind : cluster::WatchedKinds(options.behaviour)) {
     kinds_.push_back(kind.kind);
+  }
+  // A configuration that is wrong fails at the start.
+  if (const auto inputs = scheduler::InputsOf(config, options.behaviour, options.extra_plugins)) {
+    custom_ = inputs->kinds;
+  }
+  for (const cluster::CustomKind& custom : custom_) {
+    if (std::ranges::find(kinds_, custom.kind) == kinds_.end()) kinds_.push_back(custom.kind);
   }
   api_.Subscribe([this](const ApiChange& change) { OnChange(change); });
 }
@@ -81,6 +58,7 @@ Result<void> EngineHost::Start() {
   auto made = scheduler::Engine::Make(config_, options, loop_.Time(), nullptr, observer_);
   if (!made) return Fail(made.error());
   engine_ = std::move(*made);
+  if (tap_ != nullptr) tap_->Began(config_, options, loop_.Time());
   ++incarnation_;
   std::vector<std::string_view> kinds = kinds_;
   network_.OrderLists(kinds);
@@ -108,7 +86,7 @@ void EngineHost::Crash() {
     const bool may_arrive = !request.dealt_with && (request.fate.kind == Fate::Kind::kAnswered ||
                                                     request.fate.kind == Fate::Kind::kAnswerLost);
     if (may_arrive && network_.ArrivesDespiteCrash(request.effect)) {
-      observer_->CarriedOut(request.effect, CarryOut(request.effect));
+      observer_->CarriedOut(request.effect, CarryOut(api_, request.effect));
     }
   }
   observer_->Crashed();
@@ -161,21 +139,21 @@ void EngineHost::Arrive(std::string_view kind, std::function<void()> deliver) {
 }
 
 void EngineHost::Deliver(const ApiChange& change) {
-  engine_->AdvanceTo(loop_.Time());
+  Tapped().AdvanceTo(loop_.Time());
   const std::string key = ModelApi::KeyOf(*change.object);
   if (change.type == ApiChange::Type::kDeleted) {
     seen_[change.kind].erase(key);
-    engine_->Delete(*change.object);
+    Tapped().Delete(*change.object);
   } else {
     seen_[change.kind][key] = change.object;
-    engine_->Upsert(*change.object);
+    Tapped().Upsert(*change.object);
   }
   observer_->Delivered(change);
   AfterInput();
 }
 
 void EngineHost::List(std::string_view kind, std::vector<ObjectPtr> objects) {
-  engine_->AdvanceTo(loop_.Time());
+  Tapped().AdvanceTo(loop_.Time());
   auto& seen = seen_[kind];
   seen.clear();
   std::vector<api::Object> list;
@@ -187,8 +165,20 @@ void EngineHost::List(std::string_view kind, std::vector<ObjectPtr> objects) {
     seen.emplace(ModelApi::KeyOf(*object), std::move(object));
   }
   const size_t count = list.size();
-  engine_->Replace(kind, std::move(list));
+  for (const std::string& name : ListNamesOf(kind)) Tapped().Replace(name, list);
   observer_->Listed(kind, count);
+}
+
+std::vector<std::string> EngineHost::ListNamesOf(std::string_view kind) const {
+  std::vector<std::string> names;
+  for (const cluster::CustomKind& custom : custom_) {
+    if (custom.kind == kind) names.push_back(cluster::ListNameOf(custom));
+  }
+  const auto watched = cluster::WatchedKinds(options_.behaviour);
+  const bool typed = std::ranges::any_of(
+      watched, [&](const cluster::KindInfo& info) { return info.kind == kind; });
+  if (typed) names.emplace_back(kind);
+  return names;
 }
 
 void EngineHost::BreakWatch(std::string_view kind, Nanos gap) {
@@ -208,7 +198,7 @@ void EngineHost::BreakWatch(std::string_view kind, Nanos gap) {
 // --- Turns
 
 void EngineHost::AfterInput() {
-  for (Effect& effect : engine_->TakeEffects()) Send(std::move(effect));
+  for (Effect& effect : Tapped().TakeEffects()) Send(std::move(effect));
   if (turn_pending_) return;
   turn_pending_ = true;
   Later(network_.CycleTime(), [this] { Turn(); });
@@ -216,15 +206,15 @@ void EngineHost::AfterInput() {
 
 void EngineHost::Turn() {
   turn_pending_ = false;
-  engine_->AdvanceTo(loop_.Time());
+  Tapped().AdvanceTo(loop_.Time());
   observer_->BeforeStep(*engine_);
-  const bool tried = engine_->Step();
+  const bool tried = Tapped().Step();
   observer_->AfterStep(*engine_, tried);
   if (tried) {
     AfterInput();
     return;
   }
-  for (Effect& effect : engine_->TakeEffects()) Send(std::move(effect));
+  for (Effect& effect : Tapped().TakeEffects()) Send(std::move(effect));
   ArmWake();
 }
 
@@ -237,7 +227,7 @@ void EngineHost::ArmWake() {
   const Nanos at = std::max(loop_.NanosOf(*next), loop_.Now() + kMillisecond);
   wake_ = loop_.At(at, [this] {
     wake_.reset();
-    engine_->AdvanceTo(loop_.Time());
+    Tapped().AdvanceTo(loop_.Time());
     AfterInput();
   });
 }
@@ -258,12 +248,13 @@ void EngineHost::DealWith(Request& request) {
   request.dealt_with = true;
   request.result = Unanswered(request.effect);
   if (fate.kind == Fate::Kind::kAnswered || fate.kind == Fate::Kind::kAnswerLost) {
-    const ApiAnswer answer = CarryOut(request.effect);
+    const ApiAnswer answer = CarryOut(api_, request.effect);
     observer_->CarriedOut(request.effect, answer);
     if (fate.kind == Fate::Kind::kAnswered) request.result = ResultOf(request.effect, answer);
   } else if (fate.kind == Fate::Kind::kRefused) {
-    request.result = {request.effect.id, CodeOf(fate.code),
-                      fmt::format("the server refused with {}", fate.code)};
+    request.result = ResultOf(
+        request.effect,
+        {.code = fate.code, .message = fmt::format("the server refused with {}", fate.code)});
   }
   const scheduler::EffectId id = request.effect.id;
   Later(fate.answer_delay, [this, id, again = fate.again] {
@@ -276,31 +267,10 @@ void EngineHost::Answer(scheduler::EffectId id, bool last) {
   const auto it = requests_.find(id);
   const Request request = it->second;
   if (last) requests_.erase(it);
-  engine_->AdvanceTo(loop_.Time());
+  Tapped().AdvanceTo(loop_.Time());
   observer_->Answered(request.effect, request.result);
-  engine_->Complete(request.result);
+  Tapped().Complete(request.result);
   AfterInput();
-}
-
-ApiAnswer EngineHost::CarryOut(const Effect& effect) {
-  return std::visit(
-      [&](const auto& action) -> ApiAnswer {
-        using T = std::decay_t<decltype(action)>;
-        if constexpr (std::is_same_v<T, scheduler::BindPod>) {
-          return api_.Bind(action.pod, action.node);
-        } else if constexpr (std::is_same_v<T, scheduler::PatchPodStatus>) {
-          return api_.PatchStatus(action);
-        } else if constexpr (std::is_same_v<T, scheduler::DeletePod>) {
-          return api_.DeletePod(action.pod);
-        } else if constexpr (std::is_same_v<T, scheduler::ReadPod>) {
-          return api_.ReadPod(action.pod);
-        } else if constexpr (std::is_same_v<T, scheduler::WriteObject>) {
-          return api_.Write(action.write);
-        } else {
-          return {};
-        }
-      },
-      effect.action);
 }
 
 }  // namespace berth::sim

@@ -19,6 +19,7 @@
 
 #include "config/config.h"
 #include "scheduler/engine.h"
+#include "scheduler/tap.h"
 #include "sim/host/event_loop.h"
 #include "sim/host/model_api.h"
 #include "sim/host/network.h"
@@ -46,11 +47,12 @@ class HostObserver : public scheduler::EngineObserver {
 
 class EngineHost {
  public:
-  // All of them outlive the host; `observer` may be null. The host lives as long as the API is
-  // used.
+  // All of them outlive the host; `observer` and `tap` may be null. The host lives as long as the
+  // API is used.
   EngineHost(EventLoop& loop, ModelApi& api, Network& network,
              const config::KubeSchedulerConfiguration& config,
-             const scheduler::EngineOptions& options, HostObserver* observer = nullptr);
+             const scheduler::EngineOptions& options, HostObserver* observer = nullptr,
+             scheduler::EngineTap* tap = nullptr);
   EngineHost(const EngineHost&) = delete;
   EngineHost& operator=(const EngineHost&) = delete;
 
@@ -99,10 +101,14 @@ class EngineHost {
     scheduler::EffectResult result;
   };
 
+  // What inputs go through.
+  scheduler::TappedEngine Tapped() { return {*engine_, tap_}; }
   void OnChange(ApiChange change);
   void Arrive(std::string_view kind, std::function<void()> deliver);
   void Deliver(const ApiChange& change);
   void List(std::string_view kind, std::vector<ObjectPtr> objects);
+  // What the engine calls the lists of a kind: several where custom resources have one kind.
+  std::vector<std::string> ListNamesOf(std::string_view kind) const;
   void BreakWatch(std::string_view kind, Nanos gap);
   // After every input: takes the effects and sees to it that the engine gets its turn.
   void AfterInput();
@@ -111,7 +117,6 @@ class EngineHost {
   void Send(scheduler::Effect effect);
   void DealWith(Request& request);
   void Answer(scheduler::EffectId id, bool last);
-  ApiAnswer CarryOut(const scheduler::Effect& effect);
   // `action` runs later, unless the scheduler has crashed by then.
   void Later(Nanos delay, std::function<void()> action);
 
@@ -122,10 +127,12 @@ class EngineHost {
   scheduler::EngineOptions options_;
   HostObserver* observer_;
   HostObserver silent_;
+  scheduler::EngineTap* tap_;
 
   std::unique_ptr<scheduler::Engine> engine_;
   uint64_t incarnation_ = 0;
-  std::vector<std::string_view> kinds_;  // that the scheduler watches
+  std::vector<cluster::CustomKind> custom_;
+  std::vector<std::string_view> kinds_;  // that the scheduler watches, custom_ included
   std::map<std::string_view, Watch> watches_;
   std::map<std::string_view, std::map<std::string, ObjectPtr>> seen_;
   std::map<scheduler::EffectId, Request> requests_;

@@ -261,6 +261,18 @@ ApiAnswer ModelApi::PatchStatus(const scheduler::PatchPodStatus& patch) {
   return Store(std::move(patched));
 }
 
+// By name alone, as kube-scheduler does.
+ApiAnswer ModelApi::PatchStatus(const scheduler::PatchPodGroupStatus& patch) {
+  const auto* group = Find<api::PodGroup>(patch.group.namespace_, patch.group.name);
+  if (group == nullptr) return NotFound("podgroups", patch.group.name);
+  api::PodGroup patched = *group;
+  std::erase_if(patched.status.conditions, [&](const api::Condition& condition) {
+    return condition.type == patch.condition.type;
+  });
+  patched.status.conditions.push_back(patch.condition);
+  return Store(std::move(patched));
+}
+
 ApiAnswer ModelApi::DeletePod(const PodRef& ref, Nanos grace) {
   ApiAnswer refusal;
   const api::Pod* pod = CheckedPod(ref, &refusal);

@@ -92,6 +92,7 @@ class ModelApi {
   // --- Pods
   ApiAnswer Bind(const scheduler::PodRef& pod, const std::string& node);
   ApiAnswer PatchStatus(const scheduler::PatchPodStatus& patch);
+  ApiAnswer PatchStatus(const scheduler::PatchPodGroupStatus& patch);  // podgroups/status
   // An empty uid stands for any. `grace`: how long a pod with a node takes to go.
   ApiAnswer DeletePod(const scheduler::PodRef& pod, Nanos grace = 2 * kSecond);
   ApiAnswer ReadPod(const scheduler::PodRef& pod) const;

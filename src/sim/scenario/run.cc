@@ -66,7 +66,7 @@ class Run {
         volumes_(loop_, api_),
         stage_(loop_, api_, clerk_, kubelet_, options.duration, chance_.Seed(), Hooks()),
         network_(scenario, chance_.Seed()),
-        host_(loop_, api_, network_, options.config, EngineOptions(), &recorder_) {
+        host_(loop_, api_, network_, options.config, EngineOptions(), &recorder_, options.tap) {
     api_.Subscribe([this](const ApiChange& change) { NoteLost(change); });
   }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "scheduler/profile_set.h"
+#include "scheduler/tap.h"
 #include "sim/host/event_loop.h"
 #include "sim/record/scenario_report.h"
 #include "sim/scenario/scenario.h"
@@ -22,6 +23,8 @@ struct RunOptions {
   config::KubeSchedulerConfiguration config;
   config::Behaviour behaviour = {};
   std::vector<scheduler::ExtraPlugin> extra_plugins = {};
+  // Gets what the engines take in and decide. May be null.
+  scheduler::EngineTap* tap = nullptr;
   // Called periodically with the progress of virtual time.
   std::function<void(Nanos)> progress;
 };

@@ -169,6 +169,16 @@ void WorkloadController::SyncDeployment(const api::Deployment& deployment) {
     }
   });
   const int32_t replicas = d.spec.replicas.value_or(1);
+  const bool rolls = std::any_of(others.begin(), others.end(), [&](const std::string& name) {
+    const auto* set = api_.Find<api::ReplicaSet>(d.metadata.namespace_, name);
+    return set != nullptr && set->spec.replicas.value_or(1) > 0;
+  });
+  if (rolls) {
+    warn_(
+        fmt::format("Deployment {}/{}: its pods were replaced at once; maxSurge and "
+                    "maxUnavailable are not simulated",
+                    d.metadata.namespace_, d.metadata.name));
+  }
   const auto scale = [&](const std::string& set, int32_t to) {
     api_.Modify<api::ReplicaSet>(d.metadata.namespace_, set,
                                  [&](api::ReplicaSet& r) { r.spec.replicas = to; });

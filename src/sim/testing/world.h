@@ -36,7 +36,8 @@ struct Simulation {
       : world(behaviour) {
     const auto read = Read(world, yaml);
     EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().Message());
-    auto made = scheduler::ProfileSet::Make(config::Default(), behaviour, world.GetCluster());
+    auto made =
+        scheduler::ProfileSet::Make(config::Default(behaviour), behaviour, world.GetCluster());
     EXPECT_TRUE(made.has_value());
     profiles = std::make_unique<scheduler::ProfileSet>(std::move(*made));
     placement = std::make_unique<Placement>(world, *profiles, options);

@@ -56,6 +56,14 @@ std::string Root(const Kind& kind) {
 
 }  // namespace
 
+bool SchedulersWrite(std::string_view kind) {
+  bool write = false;
+  cluster::ForEachKind([&]<class T>(const cluster::KindRow<T>& row) {
+    if (T::kKind == kind) write = !row.writes.front().verbs.empty();
+  });
+  return write;
+}
+
 std::string CollectionPath(const Kind& kind) {
   std::string path = Root(kind);
   AppendSegment(path, kind.plural);

@@ -12,6 +12,8 @@ using Kind = cluster::KindInfo;
 using cluster::FindKind;
 using cluster::WatchedKinds;
 
+// Whether schedulers write objects of the kind, or parts of them.
+bool SchedulersWrite(std::string_view kind);
 // "/api/v1/pods", "/apis/apps/v1/replicasets".
 std::string CollectionPath(const Kind& kind);
 // "/api/v1/namespaces/NS/pods/NAME[/SUBRESOURCE]"; names are escaped.

@@ -18,6 +18,8 @@ constexpr cluster::KindRights kDelegated[] = {
     {"authorization.k8s.io", "subjectaccessreviews", "", "create"},
 };
 
+constexpr cluster::KindRights kMetrics = {"metrics.k8s.io", "nodes", "", "get, list"};
+
 std::string Rule(const cluster::KindRights& rights) {
   return fmt::format("- apiGroups: [\"{}\"]\n  resources: [{}{}{}]\n  verbs: [{}]\n", rights.group,
                      rights.plural, rights.subresource.empty() ? "" : "/", rights.subresource,
@@ -27,11 +29,12 @@ std::string Rule(const cluster::KindRights& rights) {
 }  // namespace
 
 std::string ClusterRole(const config::Behaviour& behaviour,
-                        std::span<const cluster::CustomKind> custom) {
+                        std::span<const cluster::CustomKind> custom, bool reads_metrics) {
   std::string role(kHead);
   for (const cluster::KindRights& rights : cluster::RightsOf(behaviour, custom)) {
     role += Rule(rights);
   }
+  if (reads_metrics) role += Rule(kMetrics);
   for (const cluster::KindRights& rights : kDelegated) role += Rule(rights);
   return role;
 }

@@ -10,8 +10,8 @@ namespace berth::kube {
 
 // YAML of a ClusterRole with everything that a scheduler with this behaviour does, one rule per
 // kind (cluster/objects/kind_table.h), and delegated authentication. `custom`: resources that its
-// plugins read.
+// plugins read. `reads_metrics`: one of them has metrics.k8s.io as its source.
 std::string ClusterRole(const config::Behaviour& behaviour,
-                        std::span<const cluster::CustomKind> custom);
+                        std::span<const cluster::CustomKind> custom, bool reads_metrics = false);
 
 }  // namespace berth::kube

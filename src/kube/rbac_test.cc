@@ -25,5 +25,12 @@ TEST(ClusterRole, CountsCustomResourcesOfPlugins) {
                         "  verbs: [get, list, watch]\n"));
 }
 
+TEST(ClusterRole, ReadsMetricsForPluginsThatScoreByLoad) {
+  EXPECT_THAT(ClusterRole(config::Behaviour(), {}), Not(HasSubstr("metrics.k8s.io")));
+  EXPECT_THAT(ClusterRole(config::Behaviour(), {}, true),
+              HasSubstr("- apiGroups: [\"metrics.k8s.io\"]\n  resources: [nodes]\n"
+                        "  verbs: [get, list]\n"));
+}
+
 }  // namespace
 }  // namespace berth::kube

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -33,9 +34,15 @@ struct Point {
   ExtensionPoint point;
 };
 constexpr Point kPoints[] = {
-    {BERTH_PRE_FILTER, ExtensionPoint::kPreFilter}, {BERTH_FILTER, ExtensionPoint::kFilter},
-    {BERTH_SCORE, ExtensionPoint::kScore},          {BERTH_RESERVE, ExtensionPoint::kReserve},
-    {BERTH_PERMIT, ExtensionPoint::kPermit},        {BERTH_PRE_BIND, ExtensionPoint::kPreBind},
+    {BERTH_PRE_ENQUEUE, ExtensionPoint::kPreEnqueue},
+    {BERTH_QUEUE_SORT, ExtensionPoint::kQueueSort},
+    {BERTH_PRE_SCORE, ExtensionPoint::kPreScore},
+    {BERTH_PRE_FILTER, ExtensionPoint::kPreFilter},
+    {BERTH_FILTER, ExtensionPoint::kFilter},
+    {BERTH_SCORE, ExtensionPoint::kScore},
+    {BERTH_RESERVE, ExtensionPoint::kReserve},
+    {BERTH_PERMIT, ExtensionPoint::kPermit},
+    {BERTH_PRE_BIND, ExtensionPoint::kPreBind},
     {BERTH_POST_BIND, ExtensionPoint::kPostBind},
 };
 
@@ -66,12 +73,22 @@ Result<Function> Symbol(void* library, const std::string& file, const char* name
   return reinterpret_cast<Function>(symbol);
 }
 
+// The table with nothing in the fields that the library was built without.
+berth_plugin Whole(const berth_plugin& table) {
+  berth_plugin whole{};
+  std::memcpy(&whole, &table, std::min<size_t>(table.size, sizeof whole));
+  return whole;
+}
+
 // What is missing in `table`, empty when it is whole.
 std::string Missing(const berth_plugin& table) {
   const auto lacks = [&](uint32_t point, bool there) {
     return (table.points & point) != 0 && !there;
   };
   if (table.create == nullptr) return "create";
+  if (lacks(BERTH_PRE_ENQUEUE, table.pre_enqueue != nullptr)) return "pre_enqueue";
+  if (lacks(BERTH_QUEUE_SORT, table.less != nullptr)) return "less";
+  if (lacks(BERTH_PRE_SCORE, table.pre_score != nullptr)) return "pre_score";
   if (lacks(BERTH_PRE_FILTER, table.pre_filter != nullptr)) return "pre_filter";
   if (lacks(BERTH_FILTER, table.filter != nullptr)) return "filter";
   if (lacks(BERTH_SCORE, table.score != nullptr)) return "score";
@@ -94,12 +111,13 @@ Result<std::vector<ExtensionPoint>> PointsOf(const berth_plugin& table) {
   return points;
 }
 
-Result<ExtraPlugin> Describe(const berth_plugin& table, PluginWatch& watch,
+Result<ExtraPlugin> Describe(const berth_plugin& given, PluginWatch& watch,
                              const LoadOptions& options) {
-  if (table.size < kLeastTable) {
-    return Fail(fmt::format("its description has {} bytes, expected are {} at least", table.size,
+  if (given.size < kLeastTable) {
+    return Fail(fmt::format("its description has {} bytes, expected are {} at least", given.size,
                             kLeastTable));
   }
+  const berth_plugin table = Whole(given);
   const std::string_view name = FromAbi(table.name);
   if (name.empty() || name.size() > kMaxName || CleanText(table.name) != name) {
     return Fail("it has no proper name");
@@ -112,8 +130,8 @@ Result<ExtraPlugin> Describe(const berth_plugin& table, PluginWatch& watch,
   ExtraPlugin plugin;
   plugin.row = {name, nullptr};
   plugin.points = std::move(*points);
-  plugin.make = [&table, &watch, budget = options.budget](std::string_view args,
-                                                          const framework::PluginHandle&) {
+  plugin.make = [table, &watch, budget = options.budget](std::string_view args,
+                                                         const framework::PluginHandle&) {
     return OutOfTreePlugin::Make(table, args, watch, budget);
   };
   return plugin;

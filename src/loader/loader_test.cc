@@ -166,6 +166,36 @@ TEST_F(LoaderTest, RejectionsHaveThePluginsWords) {
   EXPECT_THAT(Run(), ElementsAre("bind reader to street"));
 }
 
+// Lanes in place of PrioritySort, and at its other points.
+const std::string kLanesConfig =
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+    "- plugins:\n"
+    "    queueSort: {enabled: [{name: Lanes}], disabled: [{name: '*'}]}\n"
+    "    preEnqueue: {enabled: [{name: Lanes}]}\n"
+    "    preScore: {enabled: [{name: Lanes}]}\n"
+    "    score: {enabled: [{name: Lanes, weight: 100}]}\n";
+
+TEST_F(LoaderTest, APluginOrdersTheQueueAndHoldsPodsBack) {
+  Make(std::string(BERTH_PLUGINS_DIR) + "/lanes.so", kLanesConfig);
+  PutPod(Small("first"));
+  PutPod(Small("fast").Label("lane", "express"));
+  PutPod(Small("held").Label("hold", "true"));
+  PutNode(MakeNode("n").Cpu("4").Memory("8Gi").Pods("10"));
+  EXPECT_THAT(Run(), ElementsAre("bind fast to n", "bind first to n"));
+  PutPod(Small("held"));
+  EXPECT_THAT(Run(), ElementsAre("bind held to n"));
+  EXPECT_THAT(watch_.faults, IsEmpty());
+}
+
+TEST_F(LoaderTest, PreScoreDecidesWhetherAPodIsScored) {
+  Make(std::string(BERTH_PLUGINS_DIR) + "/lanes.so", kLanesConfig);
+  PutNode(MakeNode("large").Cpu("8").Memory("8Gi").Pods("10"));
+  PutNode(MakeNode("slow").Cpu("1").Memory("8Gi").Pods("10").Label("lane", "slow"));
+  PutPod(Small("walker").Label("lane", "slow"));
+  PutPod(Small("anybody"));
+  EXPECT_THAT(Run(), ElementsAre("bind walker to slow", "bind anybody to large"));
+}
+
 TEST_F(LoaderTest, APluginThatIsNotEnabledIsNotAsked) {
   Make(kExample, "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n");
   PutNode(MakeNode("street").Cpu("4").Label("noisy", ""));
@@ -352,8 +382,9 @@ TEST(LoadPluginsTest, FoldersStandForTheirLibrariesAndNamesAreUnique) {
   Watch watch;
   const auto plugins = LoadPlugins({BERTH_PLUGINS_DIR}, watch);
   ASSERT_TRUE(plugins.has_value()) << plugins.error().Message();
-  ASSERT_EQ(plugins->size(), 1u);
-  EXPECT_EQ(plugins->front().row.name, "QuietNodes");
+  ASSERT_EQ(plugins->size(), 2u);
+  EXPECT_EQ(plugins->front().row.name, "Lanes");
+  EXPECT_EQ(plugins->back().row.name, "QuietNodes");
   const auto twice = LoadPlugins({BERTH_PLUGINS_DIR, kExample}, watch);
   ASSERT_FALSE(twice.has_value());
   EXPECT_THAT(twice.error().Message(), HasSubstr("a plugin named QuietNodes is in "));

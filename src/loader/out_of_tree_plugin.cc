@@ -297,6 +297,30 @@ void OutOfTreePlugin::Reasons(const CycleContext&, const PluginState* state,
   out->push_back(static_cast<const State*>(state)->Reason(verdict.reason));
 }
 
+// --- The queue
+
+Status OutOfTreePlugin::PreEnqueue(const cluster::Cluster& cluster, const cluster::Pod& own) const {
+  const berth_pod pod{cluster, own};
+  return Ask("PreEnqueue", kMayReject,
+             [&](berth_answer* answer) { return table_.pre_enqueue(self_, &pod, answer); });
+}
+
+// Called for every comparison of the queue, so it is not timed.
+bool OutOfTreePlugin::Less(const cluster::Cluster& cluster, const cluster::Pod& a, int64_t a_queued,
+                           const cluster::Pod& b, int64_t b_queued) const {
+  const berth_pod first{cluster, a};
+  const berth_pod second{cluster, b};
+  berth_answer answer;
+  const int32_t less = Guard(answer, [&](berth_answer*) {
+    return table_.less(self_, &first, a_queued, &second, b_queued);
+  });
+  if (!answer.reason.empty()) {
+    Report("QueueSort", Fault::Kind::kError, answer.reason);
+    return false;
+  }
+  return less == 1;
+}
+
 // --- The scheduling cycle
 
 Status OutOfTreePlugin::PreFilter(const CycleContext& c, PluginState*,
@@ -318,6 +342,16 @@ void OutOfTreePlugin::Filter(const CycleContext& c, const PluginState* state,
     if (code == BERTH_SUCCESS) return;
     const Status status = ToStatus("Filter", kMayPend, code, answer);
     batch.Reject(n, status.code(), static_cast<const State*>(state)->ReasonId(status.Message()));
+  });
+}
+
+Status OutOfTreePlugin::PreScore(const CycleContext& c, PluginState*,
+                                 const framework::NodeSet& feasible) const {
+  const berth_pod pod{c.cluster, c.pod};
+  std::vector<berth_string> nodes;
+  feasible.ForEach([&](NodeIndex n) { nodes.push_back(ToAbi(c.cluster.NodeName(n))); });
+  return Ask("PreScore", kMayFail | Bit(BERTH_SKIP), [&](berth_answer* answer) {
+    return table_.pre_score(self_, &pod, nodes.data(), nodes.size(), answer);
   });
 }
 

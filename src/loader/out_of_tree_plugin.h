@@ -31,8 +31,11 @@ struct berth_instance {
 
 namespace berth::loader {
 
-class OutOfTreePlugin final : public framework::PreFilterPlugin,
+class OutOfTreePlugin final : public framework::PreEnqueuePlugin,
+                              public framework::QueueSortPlugin,
+                              public framework::PreFilterPlugin,
                               public framework::FilterPlugin,
+                              public framework::PreScorePlugin,
                               public framework::ScorePlugin,
                               public framework::ReservePlugin,
                               public framework::PermitPlugin,
@@ -47,7 +50,7 @@ class OutOfTreePlugin final : public framework::PreFilterPlugin,
   using PluginState = framework::PluginState;
   using Status = framework::Status;
 
-  // `table` and `watch` outlive the plugin. `args` is JSON or empty.
+  // `watch` outlives the plugin. `args` is JSON or empty.
   static Result<std::unique_ptr<framework::Plugin>> Make(const berth_plugin& table,
                                                          std::string_view args, PluginWatch& watch,
                                                          std::chrono::nanoseconds budget);
@@ -59,8 +62,13 @@ class OutOfTreePlugin final : public framework::PreFilterPlugin,
   void Reasons(const CycleContext&, const PluginState*, const framework::Verdict&,
                std::vector<std::string>* out) const override;
 
+  Status PreEnqueue(const cluster::Cluster&, const cluster::Pod&) const override;
+  bool Less(const cluster::Cluster&, const cluster::Pod& a, int64_t a_queued, const cluster::Pod& b,
+            int64_t b_queued) const override;
   Status PreFilter(const CycleContext&, PluginState*, framework::PreFilterResult*) const override;
   void Filter(const CycleContext&, const PluginState*, framework::FilterBatch&) const override;
+  Status PreScore(const CycleContext&, PluginState*,
+                  const framework::NodeSet& feasible) const override;
   void Score(const CycleContext&, const PluginState*, framework::ScoreBatch&) const override;
   bool HasNormalize() const override { return table_.normalize != nullptr; }
   void Normalize(const CycleContext&, const PluginState*, const framework::NodeSet& feasible,
@@ -93,7 +101,7 @@ class OutOfTreePlugin final : public framework::PreFilterPlugin,
   Status ToStatus(std::string_view point, uint32_t allowed, int32_t code,
                   berth_answer& answer) const;
 
-  const berth_plugin& table_;
+  const berth_plugin table_;
   const std::chrono::nanoseconds budget_;
   mutable berth_instance instance_;
   void* self_ = nullptr;

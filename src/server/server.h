@@ -50,6 +50,7 @@ struct ServingOptions {
   std::string cert_dir = {};
   std::vector<SniCertificate> sni = {};
   std::vector<std::string> cipher_suites = {};  // Go's names; empty: the default ones
+  std::vector<int32_t> key_exchanges = {};      // TLS's numbers of groups; empty: the default ones
   int min_tls_minor = 2;                        // TLS 1.x
   bool reuse_port = false;
   bool reuse_address = false;

@@ -287,6 +287,25 @@ TEST_F(ServerTest, CipherSuitesAndVersionsAreChosenByName) {
   EXPECT_EQ(refused.error().Message(), "Cipher suite TLS_NOPE not supported or doesn't exist");
 }
 
+TEST_F(ServerTest, KeyExchangesAreChosenByNumber) {
+  options_.serving.key_exchanges = {24, 4588};
+  Start();
+  Client other(server_->Port());
+  SSL_CTX_set1_groups_list(other.Context(), "X25519:P-256");
+  EXPECT_FALSE(other.Handshake());
+  Client client(server_->Port());
+  SSL_CTX_set1_groups_list(client.Context(), "X25519:P-256:P-384");
+  ASSERT_TRUE(client.Handshake());
+  EXPECT_EQ(SSL_get_negotiated_group(client.Ssl()), NID_secp384r1);
+}
+
+TEST_F(ServerTest, KeyExchangesThatAreNotThere) {
+  options_.serving.key_exchanges = {12345};
+  const auto refused = Server::Make(options_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().Message(), "the TLS library here has none of the key exchanges 12345");
+}
+
 TEST_F(ServerTest, ClientCertificatesSpeakForTheirUser) {
   const TestAuthority authority("ca");
   options_.auth.client_ca_file = Write("ca.crt", authority.Pem());

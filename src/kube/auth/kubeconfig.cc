@@ -54,7 +54,8 @@ Result<ClientConfig> ParseKubeconfig(std::string_view text, const std::string& d
   return BuildClientConfig(*config, master);
 }
 
-Result<ClientConfig> LoadClientConfig(const std::string& kubeconfig, const std::string& master) {
+Result<ClientConfig> LoadClientConfig(const std::string& kubeconfig, const std::string& master,
+                                      const std::string& context) {
   const InClusterPlaces places = InClusterPlaces::FromEnvironment();
   if (kubeconfig.empty() && master.empty()) {
     log::WarningLine(
@@ -71,6 +72,7 @@ Result<ClientConfig> LoadClientConfig(const std::string& kubeconfig, const std::
     if (!read) return Fail(read.error());
     file = std::move(*read);
   }
+  if (!context.empty()) file.current_context = context;
   auto config = BuildClientConfig(file, master);
   // A file with nothing in it is no reason not to use the pod's service account.
   if (!config && config.error().Message() == kEmptyConfig && InClusterPossible(places)) {

@@ -43,10 +43,11 @@ struct ClientConfig {
   std::string client_key_file;
 };
 
-// Reads the file (relative paths in it are relative to its folder) and takes its current context.
-// `master` overrides the server. Both empty: the service account of the pod we run in, else an
-// error in kube-scheduler's words.
-Result<ClientConfig> LoadClientConfig(const std::string& kubeconfig, const std::string& master);
+// Reads the file (relative paths in it are relative to its folder) and takes its current context,
+// or the one called `context`. `master` overrides the server. File and `master` empty: the
+// service account of the pod we run in, else an error in kube-scheduler's words.
+Result<ClientConfig> LoadClientConfig(const std::string& kubeconfig, const std::string& master,
+                                      const std::string& context = "");
 
 // From the text of a kubeconfig; `directory` is where relative paths start, `file_name` what errors
 // call it.

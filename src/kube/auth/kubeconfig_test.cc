@@ -213,6 +213,22 @@ TEST_F(KubeconfigTest, WhatIsWrongIsSaidInClientGosWords) {
   }
 }
 
+TEST_F(KubeconfigTest, AnotherContextThanTheCurrentOne) {
+  const std::string file = Write("config",
+                                 "current-context: one\n"
+                                 "clusters: [{name: c1, cluster: {server: 'http://one:1'}},\n"
+                                 "  {name: c2, cluster: {server: 'http://two:2'}}]\n"
+                                 "contexts: [{name: one, context: {cluster: c1}},\n"
+                                 "  {name: two, context: {cluster: c2}}]\n");
+  const auto current = LoadClientConfig(file, "");
+  ASSERT_TRUE(current);
+  EXPECT_EQ(current->server, "http://one:1");
+  const auto other = LoadClientConfig(file, "", "two");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->server, "http://two:2");
+  EXPECT_FALSE(LoadClientConfig(file, "", "three"));
+}
+
 TEST_F(KubeconfigTest, ErrorsDoNotShowSecrets) {
   const std::string texts[] = {
       Document({.user = "token: [hunter2]"}),

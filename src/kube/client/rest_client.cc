@@ -17,6 +17,7 @@
 #include "kube/client/api_errors.h"
 #include "kube/client/credentials.h"
 #include "kube/client/rate_limiter.h"
+#include "kube/client/request_rules.h"
 #include "kube/client/watch_framer.h"
 #include "log/log.h"
 
@@ -36,28 +37,6 @@ constexpr size_t kMaxErrorBody = 1u << 20;
 
 net::HttpError TimeoutError() {
   return {net::HttpError::Kind::kTimeout, "context deadline exceeded"};
-}
-
-// "." or ".." if the path has such a segment: a name that would make it another path.
-std::string_view DotSegment(std::string_view path) {
-  while (!path.empty()) {
-    const size_t slash = std::min(path.find('/'), path.size());
-    const std::string_view segment = path.substr(0, slash);
-    if (segment == ".") return ".";
-    if (segment == "..") return "..";
-    path.remove_prefix(std::min(slash + 1, path.size()));
-  }
-  return {};
-}
-
-// In client-go's words.
-net::HttpError InvalidName(std::string_view name) {
-  return {net::HttpError::Kind::kConnect,
-          fmt::format("invalid resource name \"{0}\": [may not be '{0}']", name)};
-}
-
-net::HttpError LeaseEnded() {
-  return {net::HttpError::Kind::kConnect, "not sent: the leader's lease has ended"};
 }
 
 void LogWarnings(const std::vector<net::Header>& headers) {
@@ -138,6 +117,7 @@ class RestClient final : public ApiClient {
   void OnError(const CallPtr& call, net::HttpError error);
   void OnAnswer(const CallPtr& call, net::HttpResponse response);
   void FailSoon(const CallPtr& call, net::HttpError error);
+  void FailAfter(net::Nanoseconds delay, const CallPtr& call, net::HttpError error);
   void FailWith(const CallPtr& call, net::HttpError error);
   bool IsFenced(const Call& call) const;
   void Finish(const CallPtr& call, ApiResponse response);
@@ -151,6 +131,7 @@ class RestClient final : public ApiClient {
   const ServerUrl url_;
   const RestClientOptions options_;
   const std::string accept_;
+  const std::string server_timeout_;  // "timeout=2.5s"; empty: none
   const std::shared_ptr<Credentials> credentials_;
   Credentials::ListenerId listener_ = 0;
   RateLimiter limiter_;
@@ -172,6 +153,7 @@ RestClient::RestClient(net::Loop& loop, std::unique_ptr<net::HttpClient> http, S
       url_(std::move(url)),
       options_(std::move(options)),
       accept_(AcceptOf(options_)),
+      server_timeout_(TimeoutParameter(options_.server_write_timeout)),
       credentials_(std::move(credentials)),
       limiter_(options_.qps, options_.burst),
       event_limiter_(options_.qps, options_.burst),
@@ -324,6 +306,14 @@ net::HttpRequest RestClient::BuildRequest(const Call& call,
   http.method = call.request.method;
   http.target = url_.path + call.request.path;
   if (!call.request.query.empty()) http.target += "?" + call.request.query;
+  if (IsFencedWrite(call.request)) {
+    if (!server_timeout_.empty()) {
+      http.target += (call.request.query.empty() ? "?" : "&") + server_timeout_;
+    }
+    if (options_.fence != nullptr && !options_.fence->IsOpen()) {
+      http.send_by = options_.fence->Until();
+    }
+  }
   http.headers = HeadersFor(call.request, credential);
   http.body = call.request.body;
   return http;
@@ -417,6 +407,11 @@ void RestClient::OnError(const CallPtr& call, net::HttpError error) {
     NoteRetry(*call, "<error>");
     return Retry(call, kRetryPause);
   }
+  // The server may still execute it for as long as it was given: only then is it worth looking.
+  const net::Nanoseconds over = call->sent + options_.server_write_timeout - loop_.Steady();
+  if (IsFencedWrite(call->request) && !error.SurelyNotDone() && over.count() > 0) {
+    return FailAfter(over, call, std::move(error));
+  }
   FailWith(call, std::move(error));
 }
 
@@ -446,13 +441,17 @@ void RestClient::OnAnswer(const CallPtr& call, net::HttpResponse response) {
 
 // From the loop: a callback never comes from inside a call.
 void RestClient::FailSoon(const CallPtr& call, net::HttpError error) {
-  call->timer = loop_.After(net::Nanoseconds(0), [this, id = call->id, why = std::move(error)] {
+  FailAfter(net::Nanoseconds(0), call, std::move(error));
+}
+
+void RestClient::FailAfter(net::Nanoseconds delay, const CallPtr& call, net::HttpError error) {
+  call->timer = loop_.After(delay, [this, id = call->id, why = std::move(error)] {
     if (const CallPtr found = Find(id)) FailWith(found, why);
   });
 }
 
 bool RestClient::IsFenced(const Call& call) const {
-  return options_.fence != nullptr && !call.request.event && call.request.method != "GET" &&
+  return options_.fence != nullptr && IsFencedWrite(call.request) &&
          options_.fence->Passed(call.sent);
 }
 

@@ -27,6 +27,9 @@ struct RestClientOptions {
   size_t http1_connections = 25;        // the same over HTTP/1.1; 0: max_connections
   size_t pipeline = 1;                  // as in HttpClientOptions
   RequestObserver* observer = nullptr;  // may be null; outlives the client
+  // How long after its receipt the API server may still execute a write: sent as the parameter
+  // `timeout` of requests that are neither reads nor events. 0: none is sent.
+  net::Nanoseconds server_write_timeout = net::Nanoseconds(0);
   // Nothing but events is written beyond it. May be null; outlives the client.
   const Fence* fence = nullptr;
 };

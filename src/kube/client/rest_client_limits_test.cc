@@ -104,5 +104,42 @@ TEST_F(RestClientLimitsTest, L1NothingIsWrittenAfterTheLeaseHasEnded) {
   EXPECT_EQ(http_.Size(), 4u);
 }
 
+TEST_F(RestClientLimitsTest, WritesSayHowLongTheServerMayTake) {
+  Fence fence;
+  options_.fence = &fence;
+  options_.server_write_timeout = std::chrono::milliseconds(2500);
+  Make();
+  Send("POST", "/api/v1/namespaces/n/pods/p/binding");
+  EXPECT_EQ(http_.exchanges.at(0).request.target,
+            "/api/v1/namespaces/n/pods/p/binding?timeout=2.5s");
+  EXPECT_EQ(http_.exchanges.at(0).request.send_by, seconds(0)) << "without an election";
+  fence.Move(seconds(10));
+  Send("DELETE", "/api/v1/namespaces/n/pods/p");
+  EXPECT_EQ(http_.exchanges.at(1).request.target, "/api/v1/namespaces/n/pods/p?timeout=2.5s");
+  EXPECT_EQ(http_.exchanges.at(1).request.send_by, seconds(10));
+  Send("GET", "/api/v1/pods");
+  EXPECT_EQ(http_.exchanges.at(2).request.target, "/api/v1/pods");
+  EXPECT_EQ(http_.exchanges.at(2).request.send_by, seconds(0));
+  Send("POST", "/apis/events.k8s.io/v1/namespaces/n/events", true);
+  EXPECT_EQ(http_.exchanges.at(3).request.target, "/apis/events.k8s.io/v1/namespaces/n/events");
+  EXPECT_EQ(http_.exchanges.at(3).request.send_by, seconds(0));
+}
+
+TEST_F(RestClientLimitsTest, AWriteIsLostOnlyOnceTheServerHasGivenItUp) {
+  options_.server_write_timeout = seconds(2);
+  Make();
+  Send("POST", "/api/v1/namespaces/n/pods/p/binding");
+  loop_.Advance(seconds(1));
+  http_.Break(net::HttpError::Kind::kBroken, "cut");
+  loop_.Advance(std::chrono::milliseconds(999));
+  EXPECT_TRUE(answers_.empty());
+  loop_.Advance(std::chrono::milliseconds(1));
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_EQ(answers_[0].message.substr(answers_[0].message.size() - 3), "cut");
+  Send("POST", "/api/v1/namespaces/n/pods/p/binding");
+  http_.Break(net::HttpError::Kind::kRefused, "refused");
+  EXPECT_EQ(answers_.size(), 2u) << "surely not done";
+}
+
 }  // namespace
 }  // namespace berth::kube

@@ -9,6 +9,8 @@
 
 #include "base/visible.h"
 #include "kube/election/lease_lock.h"
+#include "kube/election/lease_times.h"
+#include "kube/election/other_holders.h"
 #include "log/log.h"
 
 namespace berth::kube {
@@ -19,13 +21,7 @@ using std::chrono::seconds;
 
 constexpr double kJitterFactor = 1.2;
 
-struct Durations {
-  net::Nanoseconds lease;
-  net::Nanoseconds renew_deadline;
-  net::Nanoseconds retry_period;
-};
-
-Result<void> Check(const Durations& durations) {
+Result<void> Check(const LeaseTimes& durations) {
   if (durations.lease <= durations.renew_deadline) {
     return Fail("leaseDuration must be greater than renewDeadline");
   }
@@ -42,7 +38,7 @@ Result<void> Check(const Durations& durations) {
 class Elector final : public LeaderElector {
  public:
   Elector(net::Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
-          const Durations& durations, std::string identity, LeaderCallbacks callbacks)
+          const LeaseTimes& durations, std::string identity, LeaderCallbacks callbacks)
       : loop_(loop),
         durations_(durations),
         identity_(std::move(identity)),
@@ -59,6 +55,13 @@ class Elector final : public LeaderElector {
     Acquire();
   }
   void Release(std::function<void()> done) override;
+  void SetInSync(const std::string& in_sync) override {
+    if (state_ != State::kLeading) return;
+    in_sync_ = in_sync;
+    if (retry_timer_ == 0) return;  // an attempt is in flight; the next one follows at once
+    loop_.Cancel(std::exchange(retry_timer_, 0));
+    Renew();
+  }
   bool IsLeader() const override { return observed_.holder == identity_; }
   std::string Leader() const override { return observed_.holder; }
   Result<void> Check(net::Nanoseconds tolerance) const override {
@@ -89,16 +92,23 @@ class Elector final : public LeaderElector {
   void Observe(const LeaderRecord& record) {
     observed_ = record;
     observed_at_ = loop_.Steady();
+    if (callbacks_.observed) callbacks_.observed(record.holder, record.transitions);
   }
   // The attempt under way began so long ago that what it brought has expired.
   bool IsLate() const { return loop_.Steady() - tried_at_ >= durations_.lease; }
   void NoteHeld() {
     renewed_at_ = tried_at_;
-    if (callbacks_.held_until) callbacks_.held_until(renewed_at_ + durations_.lease);
+    if (callbacks_.held_until) callbacks_.held_until(renewed_at_ + durations_.renew_deadline);
+  }
+  void NoteInSync() {
+    if (in_sync_told_ == observed_.in_sync) return;
+    in_sync_told_ = observed_.in_sync;
+    if (callbacks_.in_sync_written) callbacks_.in_sync_written(observed_.in_sync);
   }
   bool IsValid() const {
     return observed_at_ + seconds(observed_.lease_duration_seconds) > tried_at_;
   }
+  net::Nanoseconds PauseOfStandby() const;
   void ReportLeader();
   void RecordEvent(std::string_view what) {
     if (!callbacks_.record) return;
@@ -112,7 +122,7 @@ class Elector final : public LeaderElector {
   }
 
   net::Loop& loop_;
-  const Durations durations_;
+  const LeaseTimes durations_;
   const std::string identity_;
   const std::string name_;
   const LeaderCallbacks callbacks_;
@@ -127,7 +137,12 @@ class Elector final : public LeaderElector {
   LeaderRecord observed_;           // by us, read or written
   net::Nanoseconds observed_at_{0};
   std::optional<LeaderRecord> read_;  // the last one read: a change of it is a sign of life
+  OtherHolders others_;
   std::string reported_leader_;
+  std::string in_sync_;                      // for the Lease
+  std::optional<std::string> in_sync_told_;  // as in_sync_written was called last
+  int32_t previous_epoch_ = 0;
+  std::string previous_in_sync_;
   std::vector<std::function<void()>> released_;  // who waits for the release
 };
 
@@ -152,6 +167,7 @@ void Elector::Try(Tried next) {
   if (!IsLeader() || !IsValid()) return TryRead(next, std::move(wanted));
   wanted.acquire_time = observed_.acquire_time;
   wanted.transitions = observed_.transitions;
+  wanted.in_sync = in_sync_;
   lock_.Update(wanted, [this, next, wanted](const LeaseLock::Outcome& outcome) {
     if (outcome.ok) {
       Observe(wanted);
@@ -185,6 +201,7 @@ void Elector::OnRead(Tried next, LeaderRecord wanted, const LeaseLock::Outcome& 
   if (read_ != record) {
     read_ = record;
     Observe(record);
+    others_.Saw(record, identity_, observed_at_);
   }
   if (state_ == State::kLeading && !record.holder.empty() && !IsLeader()) {
     return Lose("held by " + Visible(record.holder));
@@ -197,7 +214,10 @@ void Elector::OnRead(Tried next, LeaderRecord wanted, const LeaseLock::Outcome& 
   if (IsLeader()) {
     wanted.acquire_time = record.acquire_time;
     wanted.transitions = record.transitions;
+    wanted.in_sync = in_sync_;
   } else {
+    previous_epoch_ = record.transitions;
+    previous_in_sync_ = record.in_sync;
     wanted.acquire_time = wanted.renew_time;
     wanted.transitions = record.transitions < INT32_MAX ? record.transitions + 1 : INT32_MAX;
   }
@@ -223,14 +243,25 @@ void Elector::ReportLeader() {
 
 // ---- From standby to leader and back
 
+// Until the next read: at the latest when the Lease of another expires.
+net::Nanoseconds Elector::PauseOfStandby() const {
+  const double random = loop_.Random();
+  if (observed_.holder.empty() || IsLeader()) {
+    const double pause =
+        static_cast<double>(durations_.retry_period.count()) * (1 + kJitterFactor * random);
+    return net::Nanoseconds(static_cast<int64_t>(pause));
+  }
+  const net::Nanoseconds pause = durations_.StandbyPause(random);
+  const net::Nanoseconds valid =
+      observed_at_ + seconds(observed_.lease_duration_seconds) - loop_.Steady();
+  return valid.count() > 0 ? std::min(pause, valid) : pause;
+}
+
 void Elector::OnAcquireTried(bool succeeded) {
   ReportLeader();
   if (!succeeded || IsLate()) {
     log::InfoLine(4, "failed to acquire lease " + lock_.Describe());
-    const double pause =
-        static_cast<double>(durations_.retry_period.count()) * (1 + kJitterFactor * loop_.Random());
-    retry_timer_ =
-        loop_.After(net::Nanoseconds(static_cast<int64_t>(pause)), [this] { Acquire(); });
+    retry_timer_ = loop_.After(PauseOfStandby(), [this] { Acquire(); });
     return;
   }
   state_ = State::kLeading;
@@ -238,7 +269,12 @@ void Elector::OnAcquireTried(bool succeeded) {
   RecordEvent("became leader");
   log::InfoLine(0, "successfully acquired lease " + lock_.Describe());
   Renew();
-  if (callbacks_.started_leading) callbacks_.started_leading();
+  if (!callbacks_.started_leading) return;
+  callbacks_.started_leading({.follows_another = others_.Any(),
+                              .silent_from = others_.SilentFrom(),
+                              .epoch = observed_.transitions,
+                              .previous_epoch = previous_epoch_,
+                              .in_sync = previous_in_sync_});
 }
 
 // Attempts every retry period until one succeeds, but not longer than the deadline.
@@ -258,6 +294,8 @@ void Elector::OnRenewTried(bool succeeded) {
     loop_.Cancel(std::exchange(deadline_timer_, 0));
     ReportLeader();
     log::InfoLine(5, "successfully renewed lease " + lock_.Describe());
+    NoteInSync();
+    if (observed_.in_sync != in_sync_) return Renew();
     retry_timer_ = loop_.After(durations_.retry_period, [this] { Renew(); });
     return;
   }
@@ -270,6 +308,9 @@ void Elector::OnRenewTried(bool succeeded) {
 void Elector::OnRenewDeadline() {
   if (loop_.Steady() - renewed_at_ >= durations_.lease) {
     return Lose("not renewed within the lease duration");
+  }
+  if (callbacks_.is_silent && !callbacks_.is_silent()) {
+    return Lose("not renewed in time, and requests are still under way");
   }
   StopWaiting();
   ReportLeader();
@@ -313,6 +354,7 @@ void Elector::GiveUp(std::function<void()> done) {
     free.holder.clear();
     free.lease_duration_seconds = 1;
     free.transitions = lock_.Record().transitions;
+    free.in_sync = lock_.Record().in_sync;
     lock_.Update(free, [this, finish, free](const LeaseLock::Outcome& written) {
       if (written.ok) Observe(free);
       finish(written.message);
@@ -342,9 +384,7 @@ void Elector::Stop() {
 Result<std::unique_ptr<LeaderElector>> LeaderElector::Make(
     net::Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,
     std::string identity, LeaderCallbacks callbacks) {
-  const Durations durations{net::Nanoseconds(config.lease_duration.ns),
-                            net::Nanoseconds(config.renew_deadline.ns),
-                            net::Nanoseconds(config.retry_period.ns)};
+  const LeaseTimes durations = LeaseTimes::Of(config);
   if (auto ok = kube::Check(durations); !ok) return Fail(std::move(ok.error()));
   if (identity.empty()) return Fail("Lock identity is empty");
   return std::make_unique<Elector>(loop, client, config, durations, std::move(identity),

@@ -10,6 +10,8 @@
 #include "api/codec/protozero.h"
 #include "api/coordination/lease.h"
 #include "api/object.h"
+#include "kube/election/lease_lock.h"
+#include "kube/election/lease_times.h"
 #include "kube/hex.h"
 #include "kube/testing/fake_api_client.h"
 #include "net/testing/fake_loop.h"
@@ -46,12 +48,17 @@ class LeaderElectorTest : public ::testing::Test {
  protected:
   LeaderElectorTest() : loop_(*api::Time::Parse("2026-11-15T19:39:42.929294Z")) {
     LeaderCallbacks callbacks;
-    callbacks.started_leading = [this] { told_.push_back("started"); };
+    callbacks.started_leading = [this](const Succession& succession) {
+      told_.push_back("started");
+      succession_ = succession;
+    };
+    callbacks.is_silent = [this] { return silent_; };
     callbacks.stopped_leading = [this] { told_.push_back("stopped"); };
     callbacks.held_until = [this](net::Nanoseconds until) { held_until_ = until; };
     callbacks.new_leader = [this](std::string_view who) {
       told_.push_back("leader " + std::string(who));
     };
+    callbacks.in_sync_written = [this](const std::string& in_sync) { in_sync_ = in_sync; };
     callbacks.record = [this](std::string_view uid, std::string_view version,
                               std::string_view message) {
       told_.push_back("event " + std::string(uid) + "@" + std::string(version) + " " +
@@ -73,14 +80,14 @@ class LeaderElectorTest : public ::testing::Test {
     client_.RespondNext(FakeApiClient::Success(api::ToEnvelope(lease)));
   }
   // What a GET finds.
-  void Find(std::string holder, int renewals = 0, int transitions = 0) {
+  void Find(std::string holder, int renewals = 0, int transitions = 0, int duration = 15) {
     api::Lease lease;
     lease.metadata.name = "kube-scheduler";
     lease.metadata.namespace_ = "kube-system";
     lease.metadata.uid = "uid-1";
     lease.metadata.resource_version = std::to_string(++version_);
     lease.spec.holder_identity = std::move(holder);
-    lease.spec.lease_duration_seconds = 15;
+    lease.spec.lease_duration_seconds = duration;
     lease.spec.lease_transitions = transitions;
     lease.spec.renew_time = api::MicroTime::FromUnixNano(1'000'000'000'000 + renewals * 1000);
     client_.RespondNext(FakeApiClient::Success(api::ToEnvelope(lease)));
@@ -102,6 +109,9 @@ class LeaderElectorTest : public ::testing::Test {
   FakeApiClient client_;
   std::vector<std::string> told_;
   net::Nanoseconds held_until_{0};
+  Succession succession_;
+  std::string in_sync_;
+  bool silent_ = true;
   std::unique_ptr<LeaderElector> elector_;
   int version_ = 207;
 };
@@ -142,9 +152,10 @@ TEST_F(LeaderElectorTest, WithoutALeaseItIsCreatedAndRenewedAtOnceAndEveryRetryP
 TEST_F(LeaderElectorTest, AStandbyPollsUntilTheLeaseIsFree) {
   elector_->Start();
   Find(kOther, 0, 3);
+  EXPECT_EQ(held_until_, seconds(0));
   EXPECT_THAT(told_, ElementsAre(std::string("leader ") + kOther));
   EXPECT_FALSE(elector_->IsLeader());
-  loop_.Advance(milliseconds(3199));
+  loop_.Advance(milliseconds(549));
   EXPECT_EQ(client_.CountOpen(), 0u);
   loop_.Advance(milliseconds(1));
   EXPECT_EQ(LastLine(), std::string("GET ") + kPath);
@@ -160,19 +171,22 @@ TEST_F(LeaderElectorTest, AStandbyPollsUntilTheLeaseIsFree) {
 TEST_F(LeaderElectorTest, ALeaseExpiresByOurClockSinceItLastChanged) {
   elector_->Start();
   Find(kOther, 0);
-  for (int i = 1; i <= 5; ++i) {  // signs of life: 16 s of them
-    loop_.Advance(milliseconds(3200));
+  for (int i = 1; i <= 40; ++i) {  // signs of life: 22 s of them
+    loop_.Advance(milliseconds(550));
     Find(kOther, i);
   }
-  int polls = 0;
-  while (client_.Last().request.method == "GET") {
-    loop_.Advance(milliseconds(3200));
-    Find(kOther, 5);
-    ++polls;
+  const net::Nanoseconds last_change = loop_.Steady();
+  while (loop_.Steady() < last_change + seconds(15)) {
+    EXPECT_EQ(client_.Last().request.method, "GET");
+    loop_.Advance(milliseconds(1));
+    if (client_.CountOpen() > 0) Find(kOther, 40);
   }
-  EXPECT_EQ(polls, 5);  // the first poll more than 15 s after the last change
+  EXPECT_EQ(LastLine(), std::string("PUT ") + kPath) << "at once when it has expired";
   Accept();
   EXPECT_TRUE(elector_->IsLeader());
+  EXPECT_TRUE(succession_.follows_another);
+  EXPECT_EQ(succession_.silent_from, last_change + seconds(15));
+  EXPECT_EQ(succession_.epoch, 1);
 }
 
 TEST_F(LeaderElectorTest, AStandbyThatLosesTheRaceGoesOnWaiting) {
@@ -239,18 +253,18 @@ TEST_F(LeaderElectorTest, L1ABriefStopKeepsTheLead) {
   EXPECT_TRUE(elector_->IsLeader());
 }
 
-TEST_F(LeaderElectorTest, L1TheLeaseIsHeldUntilItsDurationAfterTheAttemptBegan) {
+TEST_F(LeaderElectorTest, WritesMayBeSentUntilTheRenewDeadlineAfterTheAttemptBegan) {
   elector_->Start();
   NotFound();
   loop_.Advance(seconds(1));
   Accept();
-  EXPECT_EQ(held_until_, seconds(15));
+  EXPECT_EQ(held_until_, seconds(10));
   Accept();  // of the renewal that follows at once
-  EXPECT_EQ(held_until_, seconds(16));
+  EXPECT_EQ(held_until_, seconds(11));
   loop_.Advance(seconds(2));
   loop_.Advance(milliseconds(300));
   Accept();
-  EXPECT_EQ(held_until_, seconds(18));
+  EXPECT_EQ(held_until_, seconds(13));
 }
 
 TEST_F(LeaderElectorTest, L1ALeaseThatAnotherHoldsIsNotReleased) {
@@ -300,6 +314,55 @@ TEST_F(LeaderElectorTest, AnOutagePastTheDeadlineIsNot) {
   EXPECT_THAT(told_, IsEmpty());
   client_.RespondNext(FakeApiClient::Broken(net::HttpError::Kind::kTimeout, "timeout"));
   EXPECT_THAT(told_, ElementsAre(HasSubstr("stopped leading"), "stopped"));
+}
+
+TEST_F(LeaderElectorTest, ALeaseIsNotGivenUpWhileRequestsAreUnderWay) {
+  Lead();
+  loop_.Advance(seconds(2));
+  silent_ = false;
+  loop_.Advance(seconds(10));  // the PUT is never answered
+  EXPECT_EQ(client_.CountOpen(), 0u);
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("stopped leading"), "stopped"));
+}
+
+TEST_F(LeaderElectorTest, AFirstLeaderFollowsNobody) {
+  elector_->Start();
+  NotFound();
+  Accept();
+  EXPECT_FALSE(succession_.follows_another);
+  EXPECT_EQ(succession_.silent_from, seconds(0));
+  EXPECT_EQ(succession_.epoch, 0);
+}
+
+TEST_F(LeaderElectorTest, ALeaseThatWasGivenUpNeedsNoWaiting) {
+  elector_->Start();
+  Find(kOther, 0, 3);
+  loop_.Advance(seconds(1));
+  Find("", 1, 3, 1);
+  Accept();
+  EXPECT_TRUE(succession_.follows_another);
+  EXPECT_EQ(succession_.silent_from, seconds(0));
+  EXPECT_EQ(succession_.epoch, 4);
+}
+
+TEST_F(LeaderElectorTest, AHolderThatWasRemovedByHandMayStillGoOn) {
+  elector_->Start();
+  Find(kOther, 0, 3);
+  loop_.Advance(seconds(1));
+  Find("", 1, 3, 15);
+  Accept();
+  EXPECT_EQ(succession_.silent_from, seconds(15));
+}
+
+TEST_F(LeaderElectorTest, AHolderWhoseLeaseWasDeletedMayStillGoOn) {
+  elector_->Start();
+  Find(kOther, 0, 3);
+  loop_.Advance(seconds(1));
+  NotFound();
+  Accept();
+  EXPECT_TRUE(elector_->IsLeader());
+  EXPECT_TRUE(succession_.follows_another);
+  EXPECT_EQ(succession_.silent_from, seconds(15));
 }
 
 TEST_F(LeaderElectorTest, ReleaseHandsTheLeaseOver) {
@@ -371,6 +434,18 @@ TEST_F(LeaderElectorTest, HealthFailsWhenRenewalIsOverdue) {
             "failed election to renew leadership on lease kube-scheduler");
 }
 
+TEST(LeaseTimes, EverythingSentIsOverBeforeTheLeaseRunsOut) {
+  for (const auto& [lease, deadline] : {std::pair(15000, 10000), {4000, 3000}, {60000, 59000}}) {
+    const LeaseTimes times{milliseconds(lease), milliseconds(deadline), seconds(1)};
+    EXPECT_LE(times.renew_deadline + 2 * times.WriteTimeout(), times.lease);
+    EXPECT_GT(times.WriteTimeout(), seconds(0));
+  }
+  const LeaseTimes usual{seconds(15), seconds(10), seconds(2)};
+  EXPECT_EQ(usual.WriteTimeout(), milliseconds(2500));
+  EXPECT_EQ(usual.StandbyPause(0), milliseconds(500));
+  EXPECT_EQ(usual.StandbyPause(0.5), milliseconds(550));
+}
+
 TEST(LeaderElectorMake, RefusesDurationsThatCannotWork) {
   struct Row {
     int lease, renew, retry;
@@ -394,6 +469,40 @@ TEST(LeaderElectorMake, RefusesDurationsThatCannotWork) {
     const auto made = LeaderElector::Make(loop, client, config, kMe, {});
     EXPECT_EQ(made ? "" : made.error().Message(), row.error);
   }
+}
+
+// ---- Replicas in sync
+
+std::string InSyncOf(const api::Lease& lease) {
+  const auto found = lease.metadata.annotations.find(std::string(kInSyncAnnotation));
+  return found == lease.metadata.annotations.end() ? "" : found->second;
+}
+
+TEST_F(LeaderElectorTest, ReplicasInSyncAreWrittenAtOnceAndWithEveryRenewal) {
+  Lead();
+  EXPECT_EQ(InSyncOf(LastSent()), "");
+  elector_->SetInSync("a,b");
+  EXPECT_EQ(InSyncOf(LastSent()), "a,b");
+  EXPECT_EQ(in_sync_, "") << "it is not written yet";
+  elector_->SetInSync("a");
+  Accept();
+  EXPECT_EQ(in_sync_, "a,b");
+  EXPECT_EQ(InSyncOf(LastSent()), "a") << "the next attempt follows at once";
+  Accept();
+  EXPECT_EQ(in_sync_, "a");
+  loop_.Advance(seconds(2));
+  EXPECT_EQ(InSyncOf(LastSent()), "a");
+  Accept();
+  elector_->SetInSync("");
+  EXPECT_EQ(InSyncOf(LastSent()), "");
+}
+
+TEST_F(LeaderElectorTest, AStandbySetsNoReplicasInSync) {
+  elector_->Start();
+  Find(kOther);
+  const std::string line = LastLine();
+  elector_->SetInSync("a");
+  EXPECT_EQ(LastLine(), line);
 }
 
 }  // namespace

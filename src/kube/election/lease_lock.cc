@@ -13,8 +13,11 @@ namespace {
 
 const Kind& LeaseKind() { return *FindKind("Lease"); }
 
-LeaderRecord ToRecord(const api::LeaseSpec& spec) {
+LeaderRecord ToRecord(const api::Lease& lease) {
+  const api::LeaseSpec& spec = lease.spec;
   LeaderRecord record;
+  const auto in_sync = lease.metadata.annotations.find(std::string(kInSyncAnnotation));
+  if (in_sync != lease.metadata.annotations.end()) record.in_sync = in_sync->second;
   record.holder = spec.holder_identity.value_or("");
   record.lease_duration_seconds = spec.lease_duration_seconds.value_or(0);
   record.acquire_time = spec.acquire_time.value_or(api::MicroTime());
@@ -59,6 +62,10 @@ void LeaseLock::Create(const LeaderRecord& record, Done done) {
 void LeaseLock::Update(const LeaderRecord& record, Done done) {
   api::Lease lease = lease_;
   lease.spec = ToSpec(record);
+  lease.metadata.annotations.erase(std::string(kInSyncAnnotation));
+  if (!record.in_sync.empty()) {
+    lease.metadata.annotations[std::string(kInSyncAnnotation)] = record.in_sync;
+  }
   auto message = api::MergeProto(raw_, lease);
   Send("PUT", ObjectPath(LeaseKind(), namespace_, name_), message ? *message : api::ToProto(lease),
        std::move(done));
@@ -98,7 +105,7 @@ Result<void> LeaseLock::Take(const ApiResponse& response) {
     raw_ = std::move(*kept);
   }
   lease_ = std::move(*lease);
-  record_ = ToRecord(lease_.spec);
+  record_ = ToRecord(lease_);
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "api/coordination/lease.h"
 #include "api/time.h"
@@ -13,6 +14,9 @@
 
 namespace berth::kube {
 
+// The annotation of the Lease that names the replicas in sync with the leader (src/hands).
+inline constexpr std::string_view kInSyncAnnotation = "berth.dev/in-sync-replicas";
+
 // Who leads, as a Lease says it. An absent field is an empty one.
 struct LeaderRecord {
   std::string holder;
@@ -20,6 +24,7 @@ struct LeaderRecord {
   api::MicroTime acquire_time;
   api::MicroTime renew_time;
   int32_t transitions = 0;
+  std::string in_sync;  // identities, separated by commas; empty: without the annotation
 
   bool operator==(const LeaderRecord&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -342,16 +343,36 @@ Result<ExtenderAnswer> ReadExtenderAnswer(Verb verb, bool node_cache_capable,
   return answer;
 }
 
-std::string ForExtenders(std::string_view json) {
-  const std::string_view object = FirstValue(json);
-  if (object.empty() || object.front() != '{') return std::string(json);
+namespace {
+
+// The object without the members of these names, which have their quotes. Others are kept as they
+// are, but for `changed`.
+std::string Without(std::string_view object, std::initializer_list<std::string_view> names,
+                    std::string_view changed, std::string_view value_of_changed) {
   std::string out = "{";
   ForEachMember(object, [&](std::string_view key, std::string_view value) {
-    if (key == "\"kind\"" || key == "\"apiVersion\"") return;
+    if (std::find(names.begin(), names.end(), key) != names.end()) return;
     if (out.size() > 1) out += ',';
-    out.append(key).append(":").append(value);
+    out.append(key).append(":").append(key == changed ? value_of_changed : value);
   });
   return out += '}';
+}
+
+}  // namespace
+
+std::string ForExtenders(std::string_view json, bool without_managed_fields) {
+  const std::string_view object = FirstValue(json);
+  if (object.empty() || object.front() != '{') return std::string(json);
+  std::string metadata;
+  std::string_view changed;
+  if (without_managed_fields) {
+    ForEachMember(object, [&](std::string_view key, std::string_view value) {
+      if (key != "\"metadata\"" || value.empty() || value.front() != '{') return;
+      changed = key;
+      metadata = Without(value, {"\"managedFields\""}, {}, {});
+    });
+  }
+  return Without(object, {"\"kind\"", "\"apiVersion\""}, changed, metadata);
 }
 
 }  // namespace berth::kube

@@ -29,8 +29,8 @@ Result<scheduler::ExtenderAnswer> ReadExtenderAnswer(scheduler::CallExtender::Ve
                                                      bool node_cache_capable,
                                                      std::string_view body);
 
-// An object of the API server as extenders get it: without kind and apiVersion. REQUIRES: `json` is
-// well-formed.
-std::string ForExtenders(std::string_view json);
+// An object of the API server as extenders get it: without kind and apiVersion, and, if so chosen,
+// without its managed fields. REQUIRES: `json` is well-formed.
+std::string ForExtenders(std::string_view json, bool without_managed_fields = false);
 
 }  // namespace berth::kube

@@ -152,6 +152,11 @@ TEST(ExtenderWireTest, ObjectsLoseKindAndVersion) {
       R"({"metadata":{"name":"p","managedFields":[{"apiVersion":"v1"}]},)"
       R"("spec":{"kind":"x"},"status":{}})");
   EXPECT_EQ(ForExtenders("{}"), "{}");
+  EXPECT_EQ(ForExtenders(R"({"kind":"Pod","metadata":{"name":"p","managedFields":[{"a":1}],)"
+                         R"("uid":"u"},"spec":{"managedFields":1}})",
+                         true),
+            R"({"metadata":{"name":"p","uid":"u"},"spec":{"managedFields":1}})");
+  EXPECT_EQ(ForExtenders(R"({"metadata":null})", true), R"({"metadata":null})");
   EXPECT_EQ(ForExtenders("nonsense"), "nonsense");
 }
 

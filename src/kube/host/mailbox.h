@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,12 +34,17 @@ struct RemovedObject {
 struct StatusOfPod {
   std::unique_ptr<api::Pod> pod;
 };
+// The load of nodes, by name.
+struct LoadOfNodes {
+  std::vector<std::pair<std::string, cluster::NodeMetrics>> nodes;
+};
 // Anything else to be done between two cycles.
 using EngineTask = std::function<void(scheduler::Engine&)>;
 
 // Objects and results are large: what is gathered is moved about, so that they are kept elsewhere.
-using Input = std::variant<ReplacedObjects, std::unique_ptr<api::Object>, StatusOfPod,
-                           RemovedObject, std::unique_ptr<scheduler::EffectResult>, EngineTask>;
+using Input =
+    std::variant<ReplacedObjects, std::unique_ptr<api::Object>, StatusOfPod, RemovedObject,
+                 std::unique_ptr<scheduler::EffectResult>, LoadOfNodes, EngineTask>;
 
 class Mailbox {
  public:

@@ -1,6 +1,7 @@
 // SchedulerHost: see scheduler_host.h.
 #include "kube/host/scheduler_host.h"
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "config/minor_rules.h"
 #include "kube/auth/read_file.h"
 #include "kube/host/engine_clock.h"
 #include "kube/host/latency_trace.h"
@@ -54,7 +56,14 @@ class Host final : public SchedulerHost, private ObjectSink {
             [this](scheduler::EffectResult result) { TellResult(std::move(result)); },
             EffectRules(options_.engine.behaviour)),
         extenders_(loop, raw_, options_.make_http_client,
-                   [this](scheduler::EffectResult result) { TellResult(std::move(result)); }) {
+                   [this](scheduler::EffectResult result) {
+                     extender_binds_.erase(result.id);
+                     TellResult(std::move(result));
+                   }),
+        poller_(
+            loop, client, options_.make_http_client, capacities_,
+            [this](MeasuredNodes nodes) { Tell(LoadOfNodes{std::move(nodes)}); },
+            options_.load_polled) {
     MakeReflectors(options_.engine.behaviour);
   }
   ~Host() override { Stop(); }
@@ -62,7 +71,8 @@ class Host final : public SchedulerHost, private ObjectSink {
   Result<void> Init() {
     auto made = MakeEngine(options_.config, options_.engine.behaviour);
     if (!made) return Fail(made.error());
-    engine_ = std::move(made->engine);
+    metrics_sources_ = std::move(made->metrics_sources);
+    UseEngine(*made);
     NameOthers();
     return {};
   }
@@ -73,10 +83,13 @@ class Host final : public SchedulerHost, private ObjectSink {
     if (auto checked = CheckInputsOf(config, behaviour); !checked) return Fail(checked.error());
     scheduler::EngineOptions options = options_.engine;
     options.behaviour = behaviour;
-    auto engine = scheduler::Engine::Make(config, options, clock_.Now(), options_.executor,
-                                          options_.observer);
+    const api::Time now = clock_.Now();
+    auto engine =
+        scheduler::Engine::Make(config, options, now, options_.executor, options_.observer);
     if (!engine) return Fail(engine.error());
-    return NextEngine{std::move(*engine), behaviour};
+    auto sources = SourcesOf(config, behaviour);
+    if (!sources) return Fail(sources.error());
+    return NextEngine{std::move(*engine), behaviour, config, now, std::move(*sources)};
   }
 
   void Replace(NextEngine next, net::Nanoseconds patience) override {
@@ -87,9 +100,13 @@ class Host final : public SchedulerHost, private ObjectSink {
     });
   }
 
+  void Renew() override {
+    Do([this](scheduler::Engine&) { renew_ = true; });
+  }
+
   void Start() override {
     loop_.Post([this, extenders = engine_->Extenders(), ours = ProfileNames()] {
-      UseExtenders(extenders);
+      UseExtenders(extenders, watched_);
       known_pods_.Serve(ours);
       events_.Start();
       for (auto& reflector : reflectors_) reflector->Start();
@@ -97,9 +114,10 @@ class Host final : public SchedulerHost, private ObjectSink {
     thread_ = std::thread([this] { RunEngine(); });
   }
 
-  void StartScheduling() override {
-    Do([this](scheduler::Engine&) { scheduling_ = true; });
+  void StartScheduling(const Succession& succession) override {
+    loop_.Post([this, succession] { Succeed(succession); });
   }
+  size_t Outstanding() const override { return runner_.Outstanding() + extender_binds_.size(); }
 
   void Stop() override {
     if (!thread_.joinable()) return;
@@ -121,6 +139,17 @@ class Host final : public SchedulerHost, private ObjectSink {
   EventRecorder& Events() override { return events_; }
 
  private:
+  Result<std::vector<config::MetricsSource>> SourcesOf(
+      const config::KubeSchedulerConfiguration& config, const config::Behaviour& behaviour) const {
+    config::ResolveOptions resolve;
+    resolve.out_of_tree = scheduler::OutOfTree(options_.engine.extra_plugins);
+    resolve.behaviour = behaviour;
+    const auto resolved = config::Resolve(config, resolve);
+    if (!resolved) return Fail(resolved.error());
+    auto sources = config::MetricsSourcesOf(resolved->profiles);
+    if (auto checked = CheckMetricsSources(sources); !checked) return Fail(checked.error());
+    return sources;
+  }
   Result<void> CheckExtendersOf(const config::KubeSchedulerConfiguration& config,
                                 const config::Behaviour& behaviour) const {
     if (config.extenders.empty()) return {};
@@ -154,11 +183,38 @@ class Host final : public SchedulerHost, private ObjectSink {
              .plural = kind.plural,
              .namespaced = kind.namespaced,
              .optional = true,
-             .custom = true});
+             .custom = true,
+             .list_name = *list_names_.insert(cluster::ListNameOf(kind)).first});
     }
     watched_ = behaviour;
   }
-  // What is known is forgotten and listed anew.
+  // --- Taking over from another replica, on the loop's thread
+  void Succeed(const Succession& succession) {
+    if (options_.marks_bindings) runner_.MarkBindings(succession.epoch);
+    const net::Nanoseconds wait = succession.silent_from - loop_.Steady();
+    if (succession.silent_from.count() > 0 && wait.count() > 0) {
+      log::Info(0, "Waiting until nothing of the last leader can be carried out",
+                {{"milliseconds", wait / std::chrono::milliseconds(1)}});
+      loop_.After(wait, [this, succession] { Succeed(succession); });
+    } else if (succession.follows_another) {
+      ListWritten();
+    } else {
+      Tell(EngineTask([this](scheduler::Engine&) { scheduling_ = true; }));
+    }
+  }
+  // Lists what schedulers write, in its newest version; then pods are scheduled.
+  void ListWritten() {
+    log::Info(2, "Listing what the last leader may have written");
+    for (auto& reflector : reflectors_) {
+      if (SchedulersWrite(reflector->KindName())) to_list_.insert(reflector->KindName());
+    }
+    for (auto& reflector : reflectors_) {
+      if (to_list_.contains(reflector->KindName())) reflector->ListNewest();
+    }
+  }
+
+  // What is known is forgotten and listed anew, in its newest version: the next engine does not
+  // know what the last one assumed.
   void WatchAnew(const config::Behaviour& behaviour) {
     listed_.clear();
     runner_.SetRules(EffectRules(behaviour));
@@ -167,7 +223,14 @@ class Host final : public SchedulerHost, private ObjectSink {
     } else {
       MakeReflectors(behaviour);
     }
-    for (auto& reflector : reflectors_) reflector->Start();
+    for (auto& reflector : reflectors_) {
+      if (SchedulersWrite(reflector->KindName())) reflector->ListNewest();
+      reflector->Start();
+    }
+    std::erase_if(to_list_, [this](std::string_view kind) {
+      return std::none_of(reflectors_.begin(), reflectors_.end(),
+                          [&](const auto& reflector) { return reflector->KindName() == kind; });
+    });
   }
 
   // What is watched is decided when the host is made.
@@ -185,18 +248,24 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
 
   // --- On the loop's thread, before the lists that they are shown objects of
-  void UseExtenders(const std::vector<config::Extender>& extenders) {
-    raw_.SetKeptJson(JsonFor(extenders));
+  void UseExtenders(const std::vector<config::Extender>& extenders,
+                    const config::Behaviour& behaviour) {
+    KeptJson kept = JsonFor(extenders);
+    kept.without_managed_fields = config::MinorRulesOf(behaviour).drops_managed_fields_of_pods;
+    raw_.SetKeptJson(kept);
     extenders_.Use(extenders);
+    extender_binds_.clear();
   }
 
   // --- ObjectSink, on the loop's thread
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
+    capacities_.Replace(kind, objects, scheduler::ListPart::kWhole);
     Tell(ReplacedObjects{kind, std::move(objects)});
     NoteListed(kind);
   }
   void Listed(std::string_view kind, std::vector<api::Object> objects, scheduler::ListPart part,
               Taken taken) override {
+    capacities_.Replace(kind, objects, part);
     Tell(ReplacedObjects{kind, std::move(objects), part, std::move(taken)});
     if (part == scheduler::ListPart::kLast) NoteListed(kind);
   }
@@ -208,10 +277,15 @@ class Host final : public SchedulerHost, private ObjectSink {
         knows_all_ = true;
         synced_.store(true);
       }));
+      poller_.Use(metrics_sources_);  // after the engine's inputs about nodes
+    }
+    if (to_list_.erase(kind) > 0 && to_list_.empty()) {
+      Tell(EngineTask([this](scheduler::Engine&) { scheduling_ = true; }));
     }
   }
   void Changed(api::Object&& object) override {
     if (const api::Pod* pod = trace_ ? std::get_if<api::Pod>(&object) : nullptr) TraceDecoded(*pod);
+    capacities_.Upsert(object);
     Tell(std::make_unique<api::Object>(std::move(object)));
   }
   void StatusChanged(api::Pod&& pod) override {
@@ -221,6 +295,7 @@ class Host final : public SchedulerHost, private ObjectSink {
     if (options_.reconnected) options_.reconnected();
   }
   void Removed(api::Object&& object) override {
+    capacities_.Delete(object);
     Tell(RemovedObject{std::make_unique<api::Object>(std::move(object))});
   }
   void TellResult(scheduler::EffectResult&& result) {
@@ -260,9 +335,10 @@ class Host final : public SchedulerHost, private ObjectSink {
     std::vector<Input> inputs;
     bool busy = false;
     while (mailbox_.Take(&inputs, WaitUntil(busy))) {
-      engine_->AdvanceTo(clock_.Now());
+      Tapped().AdvanceTo(clock_.Now());
       for (Input& input : inputs) Apply(input);
       inputs.clear();
+      if (renew_ && !next_.engine && IsIdle()) MakeSuccessor();
       if (next_.engine) TakeOver();
       busy = scheduling_ && knows_all_ && !next_.engine && RunCycles();
       SendEffects();
@@ -270,19 +346,53 @@ class Host final : public SchedulerHost, private ObjectSink {
     SendEffects();
   }
 
+  // What inputs go through.
+  scheduler::TappedEngine Tapped() { return {*engine_, options_.tap}; }
+
+  void UseEngine(NextEngine& next) {
+    engine_ = std::move(next.engine);
+    in_force_ = next.config;
+    behaviour_in_force_ = next.behaviour;
+    if (options_.tap == nullptr) return;
+    scheduler::EngineOptions options = options_.engine;
+    options.behaviour = next.behaviour;
+    options_.tap->Began(next.config, options, next.made);
+  }
+
+  // Nothing is in flight, and a moment in which no pod is tried delays none.
+  bool IsIdle() const {
+    return knows_all_ && engine_->AwaitedEffects() == 0 && engine_->BindingPods() == 0 &&
+           engine_->AssumedPods() == 0 &&
+           (!scheduling_ || engine_->PendingPods(queue::QueueName::kActive) == 0);
+  }
+
+  void MakeSuccessor() {
+    auto next = MakeEngine(in_force_, behaviour_in_force_);
+    if (next) {
+      next_ = std::move(*next);
+      replace_at_ = Mailbox::Clock::now();
+    } else {
+      renew_ = false;
+      log::Error(next.error().Message(), "No engine could be made, the running one goes on");
+    }
+  }
+
   // The next engine takes over, unless the one at work still waits for something.
   void TakeOver() {
     const bool quiet = engine_->AwaitedEffects() == 0 && engine_->BindingPods() == 0;
     if (!quiet && Mailbox::Clock::now() < replace_at_) return;
     SendEffects();
+    renew_ = false;
     if (options_.observer != nullptr) options_.observer->Replaced(*engine_, *next_.engine);
-    engine_ = std::move(next_.engine);
+    UseEngine(next_);
     NameOthers();
     ++generation_;
     knows_all_ = false;
     loop_.Post([this, extenders = engine_->Extenders(), ours = ProfileNames(),
-                behaviour = std::move(next_.behaviour)] {
-      UseExtenders(extenders);
+                behaviour = std::move(next_.behaviour),
+                sources = std::move(next_.metrics_sources)]() mutable {
+      metrics_sources_ = std::move(sources);
+      UseExtenders(extenders, behaviour);
       known_pods_.Serve(ours);
       WatchAnew(behaviour);
     });
@@ -315,7 +425,7 @@ class Host final : public SchedulerHost, private ObjectSink {
       if (options_.fence != nullptr && options_.fence->Passed(now.time_since_epoch())) return false;
       for (int i = 0; i < kCyclesPerLook; ++i) {
         held_back_ = engine_->AwaitedRequests() >= kMaxAwaited;
-        if (held_back_ || !engine_->Step()) return false;  // results and events wake us
+        if (held_back_ || !Tapped().Step()) return false;  // results and events wake us
       }
       now = Mailbox::Clock::now();
     } while (now < until);
@@ -327,21 +437,25 @@ class Host final : public SchedulerHost, private ObjectSink {
         [this]<class T>(T& value) {
           if constexpr (std::is_same_v<T, ReplacedObjects>) {
             others_.Replace(value.kind, value.objects, value.part);
-            engine_->Replace(value.kind, std::move(value.objects), value.part);
+            Tapped().Replace(value.kind, std::move(value.objects), value.part);
             if (value.taken) loop_.Post(std::move(value.taken));
           } else if constexpr (std::is_same_v<T, std::unique_ptr<api::Object>>) {
             if (trace_) TraceTaken(*value);
             others_.Upsert(*value);
-            engine_->Upsert(std::move(*value));
+            Tapped().Upsert(std::move(*value));
           } else if constexpr (std::is_same_v<T, StatusOfPod>) {
-            engine_->UpdateStatus(std::move(*value.pod));
+            Tapped().UpdateStatus(std::move(*value.pod));
           } else if constexpr (std::is_same_v<T, RemovedObject>) {
             others_.Delete(*value.object);
-            engine_->Delete(*value.object);
+            Tapped().Delete(*value.object);
           } else if constexpr (std::is_same_v<T, std::unique_ptr<scheduler::EffectResult>>) {
             if ((value->id >> kGenerationShift) != generation_) return;  // an earlier engine's
             value->id &= (uint64_t{1} << kGenerationShift) - 1;
-            engine_->Complete(std::move(*value));
+            Tapped().Complete(std::move(*value));
+          } else if constexpr (std::is_same_v<T, LoadOfNodes>) {
+            for (auto& [node, metrics] : value.nodes) {
+              Tapped().UpdateNodeMetrics(node, std::move(metrics));
+            }
           } else {
             value(*engine_);
           }
@@ -350,7 +464,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   }
 
   void SendEffects() {
-    auto effects = engine_->TakeEffects();
+    auto effects = Tapped().TakeEffects();
     SetPauses({.hurried = engine_->WaitsForAnswer(), .held_back = held_back_});
     if (effects.empty()) return;
     for (scheduler::Effect& effect : effects) effect.id |= generation_ << kGenerationShift;
@@ -360,10 +474,23 @@ class Host final : public SchedulerHost, private ObjectSink {
           for (scheduler::Effect& effect : *effects) {
             const auto* call = std::get_if<scheduler::CallExtender>(&effect.action);
             const scheduler::EffectId id = effect.id;
-            call != nullptr ? extenders_.Call(id, *call) : runner_.Run(std::move(effect));
+            call != nullptr ? CallExtender(id, *call) : runner_.Run(std::move(effect));
             if (trace_) TraceWritten(id);
           }
         });
+  }
+
+  // On the loop's thread. Extenders that bind write in our place.
+  void CallExtender(scheduler::EffectId id, const scheduler::CallExtender& call) {
+    if (call.verb == scheduler::CallExtender::Verb::kBind) {
+      if (options_.fence != nullptr && options_.fence->Passed(loop_.Steady())) {
+        return TellResult({.id = id,
+                           .code = scheduler::EffectResult::Code::kError,
+                           .message = "not sent: the leader's lease has ended"});
+      }
+      extender_binds_.insert(id);
+    }
+    extenders_.Call(id, call);
   }
 
   // Tells the loop what its pauses depend on.
@@ -390,12 +517,19 @@ class Host final : public SchedulerHost, private ObjectSink {
   EventRecorder events_;
   EffectRunner runner_;
   ExtenderCaller extenders_;
+  NodeCapacities capacities_;
+  std::vector<config::MetricsSource> metrics_sources_;  // of the engine that watches are for
+  LoadPoller poller_;
+  std::set<scheduler::EffectId> extender_binds_;  // under way
   mutable std::mutex reflectors_mutex_;      // of the next: Followed() reads them on other threads
   std::deque<std::string> custom_versions_;  // of custom resources; reflectors refer to them
+  std::set<std::string> list_names_;         // of the same; lists on their way refer to them
   std::vector<std::unique_ptr<Reflector>> reflectors_;
   config::Behaviour watched_;          // what they were made from
   std::set<std::string_view> listed_;  // kinds
-  std::vector<Input> outbox_;          // for the mailbox
+  // Kinds to be listed before pods are scheduled; of kind_table.h, so they outlive reflectors.
+  std::set<std::string_view> to_list_;
+  std::vector<Input> outbox_;  // for the mailbox
 
   // The engine's.
   std::unique_ptr<scheduler::Engine> engine_;
@@ -403,9 +537,12 @@ class Host final : public SchedulerHost, private ObjectSink {
   uint64_t generation_ = 0;  // of the engine: the high bits of its effects' ids
   bool knows_all_ = false;   // it has the lists of all kinds
   bool scheduling_ = false;
-  bool held_back_ = false;  // no cycles until requests are answered
-  Pacing pacing_;           // as the loop knows it
-  NextEngine next_;         // to take over; without an engine: none
+  bool held_back_ = false;                       // no cycles until requests are answered
+  Pacing pacing_;                                // as the loop knows it
+  NextEngine next_;                              // to take over; without an engine: none
+  bool renew_ = false;                           // an engine like this one is to take over
+  config::KubeSchedulerConfiguration in_force_;  // of the engine at work
+  config::Behaviour behaviour_in_force_;
   Mailbox::Clock::time_point replace_at_;
   std::thread thread_;
 

@@ -12,7 +12,7 @@
 // for them, it only decides nothing else until they are answered.
 //
 // Watching starts at once; pods are scheduled between StartScheduling and Stop, so that a standby
-// knows the cluster when it takes over.
+// knows the cluster when it takes over. What its watches may not have shown yet it lists then.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,14 @@
 #include "framework/points/executor.h"
 #include "kube/client/api_client.h"
 #include "kube/client/fence.h"
+#include "kube/election/leader_elector.h"
 #include "kube/extender/extender_caller.h"
 #include "kube/host/other_pods.h"
+#include "kube/metrics/load_poller.h"
 #include "kube/write/event_recorder.h"
 #include "net/loop.h"
 #include "scheduler/engine.h"
+#include "scheduler/tap.h"
 
 namespace berth::kube {
 
@@ -47,7 +50,11 @@ struct SchedulerHostOptions {
   // May be null; used on the engine's thread and outlive the host.
   framework::Executor* executor = nullptr;
   const Fence* fence = nullptr;  // nothing is decided beyond it
+  bool marks_bindings = false;   // with the epoch of the succession
   scheduler::EngineObserver* observer = nullptr;
+  scheduler::EngineTap* tap = nullptr;  // receives what the engines take in and return
+  // A source of metrics was asked for the load of nodes. On the loop's thread; may be null.
+  LoadPolled load_polled;
   // The API server is there again after it could not be reached. On the loop's thread; may be null.
   std::function<void()> reconnected;
 };
@@ -56,6 +63,9 @@ struct SchedulerHostOptions {
 struct NextEngine {
   std::unique_ptr<scheduler::Engine> engine;
   config::Behaviour behaviour;
+  config::KubeSchedulerConfiguration config;
+  api::Time made;
+  std::vector<config::MetricsSource> metrics_sources = {};
 };
 
 class SchedulerHost {
@@ -68,12 +78,20 @@ class SchedulerHost {
 
   // Starts the engine's thread and the watches.
   virtual void Start() = 0;
-  // From now on pods are scheduled, as soon as all kinds are known.
-  virtual void StartScheduling() = 0;
+  // From now on pods are scheduled, as soon as all kinds are known. After another replica: not
+  // before nothing it sent can be executed any more, and what schedulers write has been listed
+  // since then, from a server that is up to date. From any thread.
+  virtual void StartScheduling(const Succession& succession = {}) = 0;
+  // Requests of the engine that have no answer yet. On the loop's thread.
+  virtual size_t Outstanding() const = 0;
   // Another engine takes over, with another configuration or behaviour: as soon as nothing is under
   // way any more, at the latest after `patience`. It learns the cluster from new lists, of the
   // kinds that its behaviour asks for; all pending pods are tried again. From any thread.
   virtual void Replace(NextEngine next, net::Nanoseconds patience) = 0;
+  // An engine equal to the one at work takes over, in the same way but only at a moment when
+  // nothing is in flight and no pod is ready to be tried. For a recording that is to go on from
+  // here without what came before. From any thread; may be called again while it waits.
+  virtual void Renew() = 0;
   // For Replace: an engine with the host's options, `config` and `behaviour`.
   virtual Result<NextEngine> MakeEngine(const config::KubeSchedulerConfiguration& config,
                                         const config::Behaviour& behaviour) const = 0;

@@ -2,6 +2,7 @@
 // real one does: what a pod waits for by design is counted, not measured.
 #include "kube/host/scheduler_host.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,7 +29,7 @@ class SchedulerHostTest : public ::testing::Test {
  protected:
   void SetUp() override {
     SchedulerHostOptions options;
-    options.config = config::Default();
+    options.config = Configuration();
     options.host_name = "test";
     options.longest_pause = milliseconds(50);
     options.engine.extra_plugins = ExtraPlugins();
@@ -36,12 +37,16 @@ class SchedulerHostTest : public ::testing::Test {
     ASSERT_TRUE(host) << host.error().Message();
     host_ = std::move(*host);
     host_->Start();
-    host_->StartScheduling();
+    if (Leads()) host_->StartScheduling();
     AnswerLists();
   }
   void TearDown() override { host_->Stop(); }
 
   virtual std::vector<scheduler::ExtraPlugin> ExtraPlugins() { return {}; }
+  virtual bool Leads() const { return true; }
+  // Sources of metrics, which are read as soon as everything is listed.
+  virtual size_t Polls() const { return 0; }
+  virtual config::KubeSchedulerConfiguration Configuration() const { return config::Default(); }
 
   void AnswerLists() {
     const size_t kinds = WatchedKinds(config::Behaviour()).size() + ExtraPlugins().size();
@@ -49,7 +54,7 @@ class SchedulerHostTest : public ::testing::Test {
     for (size_t i = 0; i < kinds + 1; ++i) {
       loop_.Deliver([this, i] { client_.Respond(i, ListFor(client_.At(i).request.path)); });
     }
-    loop_.RunUntil([&] { return client_.Size() == 2 * kinds + 1; });
+    loop_.RunUntil([&] { return client_.Size() == 2 * kinds + 1 + Polls(); });
     pods_watch_ = client_.FindOpen(kPods);
     client_.Start(pods_watch_, kJson);
   }
@@ -62,7 +67,8 @@ class SchedulerHostTest : public ::testing::Test {
     std::string_view items;
     if (kind == "Node") {
       items = R"({"metadata":{"name":"node","resourceVersion":"1"},
-                  "status":{"allocatable":{"cpu":"100","memory":"1Ti","pods":"10000"}}})";
+                  "status":{"allocatable":{"cpu":"100","memory":"1Ti","pods":"10000"},
+                            "capacity":{"cpu":"100","memory":"1Ti"}}})";
     }
     return FakeApiClient::Success(
         fmt::format(R"({{"kind":"{}List","metadata":{{"resourceVersion":"1"}},"items":[{}]}})",
@@ -235,6 +241,115 @@ TEST_F(SchedulerHostTest, AnotherKubernetesTakesOverWithWatchesOfItsOwn) {
   EXPECT_TRUE(client_.At(Bindings()[1]).request.path.ends_with("/pods/pod-1/binding"));
 }
 
+// A replica that knows the cluster and does not lead yet.
+class TakeoverTest : public SchedulerHostTest {
+ protected:
+  bool Leads() const override { return false; }
+  void SetUp() override {
+    SchedulerHostTest::SetUp();
+    Create(0);
+    Settle();
+    before_ = client_.Size();
+  }
+  // Lists in the newest version since the takeover, by call.
+  std::vector<size_t> NewestLists() const {
+    std::vector<size_t> lists;
+    for (size_t i = before_; i < client_.Size(); ++i) {
+      const FakeApiClient::Call& call = client_.At(i);
+      const bool newest = call.request.query.find("resourceVersion=") == std::string::npos;
+      if (!call.watch && call.request.method == "GET" && newest) lists.push_back(i);
+    }
+    return lists;
+  }
+  static size_t WrittenKinds() {
+    const std::vector<Kind> kinds = WatchedKinds(config::Behaviour());
+    return static_cast<size_t>(std::count_if(
+        kinds.begin(), kinds.end(), [](const Kind& kind) { return SchedulersWrite(kind.kind); }));
+  }
+  void AnswerList(size_t list) {
+    loop_.Deliver([this, list] {
+      ApiResponse answer = ListFor(client_.At(list).request.path);
+      if (client_.At(list).request.path == kPods) {
+        const std::string frame = PodFrame("ADDED", 0, false);
+        const size_t pod = frame.find("\"object\":") + 9;
+        const std::string item = frame.substr(pod, frame.size() - pod - 1);
+        answer.body =
+            R"({"kind":"PodList","metadata":{"resourceVersion":"20"},"items":[)" + item + "]}";
+      }
+      client_.Respond(list, std::move(answer));
+    });
+  }
+
+  size_t before_ = 0;
+};
+
+TEST_F(TakeoverTest, NothingIsDecidedBeforeWhatSchedulersWriteIsListedAnew) {
+  host_->StartScheduling({.follows_another = true});
+  const size_t kinds = WrittenKinds();
+  EXPECT_GE(kinds, 3u);
+  loop_.RunUntil([&] { return NewestLists().size() == kinds; });
+  const std::vector<size_t> lists = NewestLists();
+  for (size_t i = 0; i < kinds; ++i) {
+    Settle();
+    EXPECT_TRUE(Bindings().empty()) << "after " << i << " lists";
+    AnswerList(lists[i]);
+  }
+  AwaitBindings(1);
+  EXPECT_TRUE(client_.At(Bindings()[0]).request.path.ends_with("/pods/pod-0/binding"));
+  EXPECT_EQ(NewestLists().size(), kinds);
+}
+
+TEST_F(TakeoverTest, NothingIsListedWhileRequestsOfAnotherMayBeCarriedOut) {
+  host_->StartScheduling(
+      {.follows_another = true, .silent_from = loop_.Steady() + milliseconds(1500)});
+  Settle();
+  loop_.Pass(milliseconds(1499));
+  Settle();
+  EXPECT_TRUE(NewestLists().empty());
+  loop_.Pass(milliseconds(1));
+  loop_.RunUntil([&] { return NewestLists().size() == WrittenKinds(); });
+  EXPECT_TRUE(Bindings().empty());
+}
+
+TEST_F(TakeoverTest, TheFirstLeaderBeginsAtOnce) {
+  host_->StartScheduling();
+  AwaitBindings(1);
+  EXPECT_TRUE(NewestLists().empty());
+}
+
+// A recording is to go on without what came before: an equal engine takes over, but not while a
+// binding is in flight, and pods are scheduled until then.
+TEST_F(SchedulerHostTest, AnEqualEngineTakesOverWhenIdle) {
+  Create(0);
+  AwaitBindings(1);
+  const size_t before = client_.Size();
+  host_->Renew();
+  Settle();
+  Create(1);
+  AwaitBindings(2);
+  EXPECT_TRUE(Streams(before).empty()) << "bindings are not answered";
+
+  Answer(0);
+  Answer(1);
+  Settle();
+  EXPECT_TRUE(Streams(before).empty()) << "bound pods are not confirmed";
+  Arrive("MODIFIED", 0, true);
+  Arrive("MODIFIED", 1, true);
+  const std::vector<Kind> kinds = WatchedKinds(config::Behaviour());
+  const auto lists = [&] {
+    size_t count = 0;
+    for (size_t i = before; i < client_.Size(); ++i) {
+      const FakeApiClient::Call& call = client_.At(i);
+      count += call.request.method == "GET" && !call.watch ? 1 : 0;
+    }
+    return count;
+  };
+  loop_.RunUntil([&] { return lists() == kinds.size() || Streams(before).size() == kinds.size(); });
+  const size_t after = client_.Size();
+  Settle();
+  EXPECT_EQ(client_.Size(), after) << "once";
+}
+
 // A filter that reads a custom resource: pods fit where a Floor called "ground" exists.
 class Floors final : public framework::FilterPlugin {
  public:
@@ -277,6 +392,45 @@ TEST_F(CustomResourceTest, IsWatchedForThePluginThatNamesIt) {
   Create(1);
   AwaitBindings(1);
   EXPECT_EQ(Bindings().size(), 1u);
+}
+
+// --- Load of nodes
+
+class LoadOfNodesTest : public SchedulerHostTest {
+ protected:
+  size_t Polls() const override { return 1; }
+  config::KubeSchedulerConfiguration Configuration() const override {
+    auto config = config::Load(R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {score: {enabled: [{name: TargetLoadPacking}]}}
+)",
+                               config::Behaviour());
+    EXPECT_TRUE(config) << config.error().Message();
+    return *config;
+  }
+};
+
+TEST_F(LoadOfNodesTest, IsReadForThePluginsThatScoreByIt) {
+  const auto asked = [&] { return client_.FindOpen("/apis/metrics.k8s.io/v1beta1/nodes"); };
+  loop_.RunUntil([&] { return asked() < client_.Size(); });
+  loop_.Deliver([&] {
+    client_.Respond(asked(), FakeApiClient::Success(R"({"items":[
+        {"metadata":{"name":"node"},"usage":{"cpu":"25","memory":"1Gi"}}]})",
+                                                    kJson));
+  });
+  std::map<std::string, double, std::less<>> values;
+  bool looked = false;
+  Settle();
+  host_->Do([&](scheduler::Engine& engine) {
+    const cluster::Cluster& cluster = engine.GetCluster();
+    const cluster::NodeMetrics* metrics = cluster.Metrics(cluster.FindNode("node"));
+    if (metrics != nullptr) values = metrics->values;
+    loop_.Post([&] { looked = true; });
+  });
+  loop_.RunUntil([&] { return looked; });
+  EXPECT_EQ(values["load@KubernetesMetricsServer:00/CPU/Latest"], 25);
 }
 
 }  // namespace

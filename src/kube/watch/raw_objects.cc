@@ -65,7 +65,10 @@ void RawObjects::PutJson(const api::Object& object, std::string_view json) {
   }
   if (!keep) return RemoveJson(object);
   const api::ObjectMeta& meta = *api::MetadataOf(object);
-  jsons_.insert_or_assign(Key(api::KindOf(object), meta.namespace_, meta.name), ForExtenders(json));
+  const bool without =
+      kept_json_.without_managed_fields && std::holds_alternative<api::Pod>(object);
+  jsons_.insert_or_assign(Key(api::KindOf(object), meta.namespace_, meta.name),
+                          ForExtenders(json, without));
 }
 
 void RawObjects::RemoveJson(const api::Object& object) {

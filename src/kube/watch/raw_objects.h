@@ -24,6 +24,7 @@ struct KeptJson {
   bool nodes = false;
   bool pending_pods = false;
   bool assigned_pods = false;
+  bool without_managed_fields = false;  // pods
 };
 
 class RawObjects {

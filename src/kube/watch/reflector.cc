@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "api/codec/proto_merge.h"
-#include "api/time.h"
 #include "kube/watch/backoff.h"
 #include "kube/watch/decode.h"
 #include "kube/watch/following.h"
@@ -71,7 +70,16 @@ class Reflector::Impl final : public WatchSink {
     loop_.Cancel(std::exchange(timer_, 0));
     log::Info(3, "Stopping reflector", {{"type", type_}});
   }
+  void ListNewest() {
+    version_unavailable_ = true;
+    if (!running_) return;
+    EndWatch();
+    initial_.reset();
+    absent_ = false;
+    Begin();
+  }
   bool Synced() const { return synced_; }
+  std::string_view KindName() const { return kind_.kind; }
   bool IsFollowed() const { return following_.IsFollowed(); }
   const std::string& Type() const { return type_; }
 
@@ -93,6 +101,7 @@ class Reflector::Impl final : public WatchSink {
     if (KeepsJson() || kind_.custom) request.accept = kJson;
     return request;
   }
+  std::string_view Name() const { return kind_.list_name.empty() ? kind_.kind : kind_.list_name; }
   bool KeepsJson() const { return json_ && json_->KeepsJson(kind_.kind); }
   void After(net::Nanoseconds delay, void (Impl::*next)()) {
     loop_.Cancel(timer_);
@@ -189,14 +198,7 @@ void Reflector::Impl::List() {
 }
 
 void Reflector::Impl::SendPage(std::string_view continue_) {
-  std::string query;
-  if (!continue_.empty()) AddParameter(query, "continue", QueryEscape(continue_));
-  if (!kind_.field_selector.empty()) AddParameter(query, "fieldSelector", kind_.field_selector);
-  if (listing_->limit > 0) AddParameter(query, "limit", std::to_string(listing_->limit));
-  if (continue_.empty() && !listing_->version.empty()) {
-    AddParameter(query, "resourceVersion", QueryEscape(listing_->version));
-  }
-  request_ = client_.Send(Request(std::move(query)),
+  request_ = client_.Send(Request(PageQuery(kind_, *listing_, continue_)),
                           [this, first = continue_.empty()](ApiResponse response) {
                             request_ = 0;
                             if (running_) OnPage(response, first);
@@ -271,7 +273,7 @@ void Reflector::Impl::Decode(std::string_view item) {
 
 void Reflector::Impl::HandOver(ListPart part) {
   ++listing_->parts_out;
-  sink_.Listed(kind_.kind, std::exchange(listing_->objects, {}), part,
+  sink_.Listed(Name(), std::exchange(listing_->objects, {}), part,
                [this, weak = std::weak_ptr(listing_)] {
                  const std::shared_ptr<Listing> list = weak.lock();
                  if (!list || list != listing_ || !running_) return;
@@ -328,7 +330,7 @@ void Reflector::Impl::ListAbsent() {
                           : "Going on without a kind that only pods with resource claims need",
              {{"type", type_}});
   absent_ = synced_ = true;
-  sink_.Replaced(kind_.kind, {});
+  sink_.Replaced(Name(), {});
 }
 
 void Reflector::Impl::FailList(std::string_view message) {
@@ -355,9 +357,9 @@ void Reflector::Impl::TakeList(api::ListMeta meta) {
   following_.Succeeded(Following::Cause::kList);
   log::Info(2, "Caches populated", {{"type", type_}});
   if (list->parts) {
-    sink_.Listed(kind_.kind, std::move(list->objects), ListPart::kLast, [] {});
+    sink_.Listed(Name(), std::move(list->objects), ListPart::kLast, [] {});
   } else {
-    sink_.Replaced(kind_.kind, std::move(list->objects));
+    sink_.Replaced(Name(), std::move(list->objects));
   }
   if (running_) Watch();
 }
@@ -397,7 +399,7 @@ void Reflector::Impl::TakeStreamed(std::string version) {
   synced_ = true;
   following_.Succeeded(Following::Cause::kList);
   log::Info(2, "Caches populated", {{"type", type_}});
-  sink_.Replaced(kind_.kind, std::move(objects));
+  sink_.Replaced(Name(), std::move(objects));
 }
 
 void Reflector::Impl::OnStreamFailed(int code, std::string_view reason, std::string_view message,
@@ -423,21 +425,11 @@ void Reflector::Impl::Watch() { SendWatch(version_); }
 
 void Reflector::Impl::SendWatch(std::string_view version) {
   const auto timeout = kMinWatchSeconds + static_cast<int64_t>(kMinWatchSeconds * loop_.Random());
-  std::string query = "allowWatchBookmarks=true";
-  if (!kind_.field_selector.empty()) AddParameter(query, "fieldSelector", kind_.field_selector);
-  if (!version.empty()) AddParameter(query, "resourceVersion", QueryEscape(version));
-  if (initial_) {
-    AddParameter(query, "resourceVersionMatch", "NotOlderThan");
-    AddParameter(query, "sendInitialEvents", "true");
-  }
-  AddParameter(query, "timeout",
-               api::Duration{net::Nanoseconds(seconds(timeout)).count()}.Format());
-  AddParameter(query, "timeoutSeconds", std::to_string(timeout));
-  AddParameter(query, "watch", "true");
   watch_started_ = false;
   watch_events_ = 0;
   watch_since_ = loop_.Steady();
-  request_ = client_.Watch(Request(std::move(query)), this);
+  request_ = client_.Watch(
+      Request(WatchQuery(kind_, version, seconds(timeout), initial_.has_value())), this);
   After(seconds(timeout) + kWatchGrace, &Impl::OnWatchOverdue);
 }
 
@@ -590,6 +582,8 @@ Reflector::Reflector(const Kind& kind, net::Loop& loop, ApiClient& client, Objec
 Reflector::~Reflector() { impl_->Stop(); }
 
 void Reflector::Start() { impl_->Start(); }
+void Reflector::ListNewest() { impl_->ListNewest(); }
+std::string_view Reflector::KindName() const { return impl_->KindName(); }
 void Reflector::Stop() { impl_->Stop(); }
 bool Reflector::Synced() const { return impl_->Synced(); }
 bool Reflector::IsFollowed() const { return impl_->IsFollowed(); }

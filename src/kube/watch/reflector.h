@@ -34,11 +34,16 @@ class Reflector {
   ~Reflector();
 
   void Start();
+  // Forgets the watch and lists again, in the newest version there is; before Start: the first list
+  // is such a one.
+  void ListNewest();
   // No more calls of the sink.
   void Stop();
   bool Synced() const;
   // False: lists or watches have failed for a minute (following.h). From any thread.
   bool IsFollowed() const;
+  // "Pod"
+  std::string_view KindName() const;
   // "*v1.Pod"
   const std::string& TypeName() const;
 

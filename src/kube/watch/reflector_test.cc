@@ -287,6 +287,44 @@ TEST_F(ReflectorTest, AVersionTheServerHasNotReachedAsksForTheNewest) {
   EXPECT_EQ(LastLine(), "GET /api/v1/nodes");
 }
 
+TEST_F(ReflectorTest, TheNewestListIsAskedForWithoutAVersion) {
+  BeginWatch("Node");
+  reflector_->ListNewest();
+  EXPECT_EQ(client_.CountOpen(), 1u) << "the watch is over";
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500");
+  client_.RespondNext(FakeApiClient::Failure(500, "InternalError", "no"));
+  loop_.Advance(seconds(60));
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500") << "until there is one";
+  client_.RespondNext(FakeApiClient::Success(List<api::Node>("9", {Make<api::Node>("b", "8")})));
+  EXPECT_THAT(sink_.lines, ElementsAre("= Node b"));
+  EXPECT_THAT(LastLine(), HasSubstr("resourceVersion=9"));
+}
+
+TEST_F(ReflectorTest, TheNewestListMayBeTheFirst) {
+  reflector_ = std::make_unique<Reflector>(*FindKind("Node"), loop_, client_, sink_, nullptr);
+  reflector_->ListNewest();
+  EXPECT_EQ(client_.Size(), 0u);
+  reflector_->Start();
+  EXPECT_EQ(LastLine(), "GET /api/v1/nodes?limit=500");
+}
+
+TEST_F(ReflectorTest, TheNewestListMayReplaceAListUnderWay) {
+  BeginStream("Node");
+  reflector_->ListNewest();
+  EXPECT_EQ(client_.CountOpen(), 1u);
+  EXPECT_THAT(LastLine(), HasSubstr("sendInitialEvents=true"));
+  EXPECT_THAT(LastLine(), Not(HasSubstr("resourceVersion=")));
+}
+
+TEST_F(ReflectorTest, AKindThatIsAbsentIsAbsentAgain) {
+  Begin("ResourceClaim");
+  client_.RespondNext(FakeApiClient::Failure(404, "NotFound", "no such page"));
+  sink_.lines.clear();
+  reflector_->ListNewest();
+  client_.RespondNext(FakeApiClient::Failure(404, "NotFound", "no such page"));
+  EXPECT_THAT(sink_.lines, ElementsAre("= ResourceClaim"));
+}
+
 TEST_F(ReflectorTest, PagesAreContinuedAndTakenTogether) {
   Begin("Node");
   client_.RespondNext(

@@ -43,6 +43,16 @@ std::vector<JsonKey> KeysOf(const api::PodCondition& condition) {
           {"type", Quoted(condition.type)}};
 }
 
+std::vector<JsonKey> KeysOf(const api::Condition& condition) {
+  const int64_t generation = condition.observed_generation;
+  return {{"lastTransitionTime", TimeOrNull(condition.last_transition_time)},
+          {"message", Quoted(condition.message)},
+          {"observedGeneration", generation == 0 ? "" : std::to_string(generation)},
+          {"reason", Quoted(condition.reason)},
+          {"status", Quoted(condition.status)},
+          {"type", Quoted(condition.type)}};
+}
+
 std::string JsonObject(const std::vector<JsonKey>& keys) {
   std::string out = "{";
   for (const auto& [key, value] : keys) {
@@ -55,7 +65,8 @@ std::string JsonObject(const std::vector<JsonKey>& keys) {
 
 // What a condition that is there already becomes: changed keys, those that go as null, and the type
 // it is found by. Empty: nothing changes.
-std::vector<JsonKey> ChangedKeys(const api::PodCondition& from, const api::PodCondition& to) {
+template <class Condition>
+std::vector<JsonKey> ChangedKeys(const Condition& from, const Condition& to) {
   const std::vector<JsonKey> old_keys = KeysOf(from);
   std::vector<JsonKey> keys = KeysOf(to);
   bool changed = false;
@@ -82,7 +93,17 @@ std::string ElementOrder(const std::vector<std::string>& types, std::string_view
   return out + ']';
 }
 
-// The keys of the status that are about its conditions.
+// The keys of the status that are about its conditions. `keys`: of the one that is written.
+void AddCondition(const std::vector<std::string>& types, const std::string& type,
+                  const std::vector<JsonKey>& keys, std::vector<JsonKey>& status) {
+  if (keys.empty()) return;
+  const bool there = std::find(types.begin(), types.end(), type) != types.end();
+  if (!types.empty()) {
+    status.emplace_back("$setElementOrder/conditions", ElementOrder(types, there ? "" : type));
+  }
+  status.emplace_back("conditions", '[' + JsonObject(keys) + ']');
+}
+
 void AddConditions(const scheduler::PatchPodStatus& patch, std::vector<JsonKey>& status) {
   const std::vector<std::string>& types = patch.condition_types;
   const api::PodCondition& condition = *patch.condition;
@@ -90,15 +111,10 @@ void AddConditions(const scheduler::PatchPodStatus& patch, std::vector<JsonKey>&
   std::vector<JsonKey> keys = KeysOf(condition);
   if (there && patch.old_condition) {
     keys = ChangedKeys(*patch.old_condition, condition);
-    if (keys.empty()) return;
   } else if (there && condition.last_probe_time.IsZero()) {
     keys.front().second.clear();  // nobody sets it, so it does not change
   }
-  if (!types.empty()) {
-    status.emplace_back("$setElementOrder/conditions",
-                        ElementOrder(types, there ? "" : condition.type));
-  }
-  status.emplace_back("conditions", '[' + JsonObject(keys) + ']');
+  AddCondition(types, condition.type, keys, status);
 }
 
 std::string ExtendedResourceClaim(const api::PodExtendedResourceClaimStatus& claim) {
@@ -137,15 +153,18 @@ std::string ProtoBinding(const scheduler::BindPod& bind) {
 
 }  // namespace
 
-std::string BindingBody(const scheduler::BindPod& bind, std::string_view content_type) {
-  if (content_type != kJson) return ProtoBinding(bind);
+std::string BindingBody(const scheduler::BindPod& bind, std::string_view content_type,
+                        std::string_view epoch) {
+  if (content_type != kJson && epoch.empty()) return ProtoBinding(bind);
   api::Binding binding;
   binding.metadata.name = bind.pod.name;
   binding.metadata.namespace_ = bind.pod.namespace_;
   binding.metadata.uid = bind.pod.uid;
   binding.target.kind = "Node";
   binding.target.name = bind.node;
-  return api::ToJson(binding);
+  if (!epoch.empty())
+    binding.metadata.annotations.emplace(std::string(kEpochAnnotation), std::string(epoch));
+  return content_type == kJson ? api::ToJson(binding) : api::ToEnvelope(binding);
 }
 
 std::string DeleteBody(std::string_view content_type) {
@@ -162,6 +181,16 @@ std::optional<std::string> StatusPatch(const scheduler::PatchPodStatus& patch) {
   if (const auto& node = patch.nominated_node_name) {
     status.emplace_back("nominatedNodeName", node->empty() ? "null" : Quoted(*node));
   }
+  if (status.empty()) return std::nullopt;
+  return "{\"status\":" + JsonObject(status) + '}';
+}
+
+std::optional<std::string> StatusPatch(const scheduler::PatchPodGroupStatus& patch) {
+  std::vector<JsonKey> status;
+  AddCondition(patch.condition_types, patch.condition.type,
+               patch.old_condition ? ChangedKeys(*patch.old_condition, patch.condition)
+                                   : KeysOf(patch.condition),
+               status);
   if (status.empty()) return std::nullopt;
   return "{\"status\":" + JsonObject(status) + '}';
 }

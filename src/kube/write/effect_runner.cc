@@ -9,6 +9,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "api/codec/proto_merge.h"
+#include "api/scheduling/pod_group.h"
 #include "base/string_hash.h"
 #include "framework/points/device_claims.h"
 #include "kube/kinds.h"
@@ -50,6 +51,8 @@ Code CodeOf(const ApiResponse& response) {
       return Code::kNotFound;
     case 409:
       return Code::kConflict;
+    case 504:  // the server stopped waiting: it may have been carried out
+      return Code::kUnknown;
     default:
       return Code::kError;
   }
@@ -85,12 +88,14 @@ std::string ConflictMessage(const Kind& kind, std::string_view name) {
       ResourceName(kind), name);
 }
 
-// The uid of the pod that a request is about; empty: it is about none.
+// The uid of the pod or group that a request is about; empty: it is about none.
 std::string PodOf(const scheduler::EffectAction& action) {
   return std::visit(
       [](const auto& value) -> std::string {
         if constexpr (requires { value.pod.uid; }) {
           return value.pod.uid;
+        } else if constexpr (requires { value.group.uid; }) {
+          return value.group.uid;
         } else {
           return "";
         }
@@ -168,6 +173,7 @@ class EffectRunner::Impl {
     Begin(std::move(effect), pod);
   }
   void SetRules(const EffectRules& rules) { rules_ = rules; }
+  void MarkBindings(int32_t epoch) { epoch_ = std::to_string(epoch); }
   size_t Outstanding() const { return runs_.size() + waiting_; }
 
  private:
@@ -231,6 +237,7 @@ class EffectRunner::Impl {
 
   void Start(Key key, const scheduler::BindPod& bind);
   void Start(Key key, const scheduler::PatchPodStatus& patch);
+  void Start(Key key, const scheduler::PatchPodGroupStatus& patch);
   void Start(Key key, const scheduler::DeletePod& remove);
   void Start(Key key, const scheduler::ReadPod& read);
   void Start(Key key, scheduler::WriteObject& write);
@@ -318,6 +325,7 @@ class EffectRunner::Impl {
   RawObjects& raw_;
   const Done done_;
   EffectRules rules_;
+  std::string epoch_;  // empty: bindings are not marked
   Key last_ = 0;
   boost::unordered_flat_map<Key, Running> runs_;
   // Pods with a request under way, by uid, and what comes after it.
@@ -339,7 +347,7 @@ bool EffectRunner::Impl::Again(Key key, net::Loop::Task send) {
 
 void EffectRunner::Impl::Start(Key key, const scheduler::BindPod& bind) {
   SendBinding(key, WithBody("POST", PodPath(bind.pod, "binding"),
-                            BindingBody(bind, client_.ContentType())));
+                            BindingBody(bind, client_.ContentType(), epoch_)));
 }
 
 void EffectRunner::Impl::SendBinding(Key key, const ApiRequest& request) {
@@ -383,6 +391,17 @@ void EffectRunner::Impl::Start(Key key, const scheduler::PatchPodStatus& patch) 
   std::optional<std::string> body = StatusPatch(patch);
   if (!body) return FinishSoon(key, Code::kOk, "");
   ApiRequest request = Request("PATCH", PodPath(patch.pod, "status"));
+  request.content_type = kStrategicMergePatch;
+  request.body = std::move(*body);
+  SendPatch(key, request);
+}
+
+void EffectRunner::Impl::Start(Key key, const scheduler::PatchPodGroupStatus& patch) {
+  std::optional<std::string> body = StatusPatch(patch);
+  if (!body) return FinishSoon(key, Code::kOk, "");
+  static const Kind* const kind = FindKind(api::PodGroup::kKind);
+  ApiRequest request =
+      Request("PATCH", ObjectPath(*kind, patch.group.namespace_, patch.group.name, "status"));
   request.content_type = kStrategicMergePatch;
   request.body = std::move(*body);
   SendPatch(key, request);
@@ -551,6 +570,7 @@ EffectRunner::~EffectRunner() = default;
 
 void EffectRunner::Run(scheduler::Effect&& effect) { impl_->Run(std::move(effect)); }
 void EffectRunner::SetRules(const EffectRules& rules) { impl_->SetRules(rules); }
+void EffectRunner::MarkBindings(int32_t epoch) { impl_->MarkBindings(epoch); }
 size_t EffectRunner::Outstanding() const { return impl_->Outstanding(); }
 
 }  // namespace berth::kube

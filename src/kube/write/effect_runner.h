@@ -58,6 +58,8 @@ class EffectRunner {
   void Run(scheduler::Effect&& effect);
   // For requests from here on.
   void SetRules(const EffectRules& rules);
+  // Bindings from here on are marked with the leader's epoch (bodies.h).
+  void MarkBindings(int32_t epoch);
   // Requests whose answer is still to come.
   size_t Outstanding() const;
 

@@ -200,6 +200,7 @@ TEST_F(EffectRunnerTest, AnswersBecomeResults) {
       {"not found", FakeApiClient::Failure(404, "NotFound", "words"), Code::kNotFound},
       {"forbidden", FakeApiClient::Failure(403, "Forbidden", "words"), Code::kError},
       {"server error", FakeApiClient::Failure(500, "InternalError", "words"), Code::kError},
+      {"given up", FakeApiClient::Failure(504, "Timeout", "words"), Code::kUnknown},
       {"too many", FakeApiClient::Failure(429, "TooManyRequests", "words"), Code::kError},
       {"refused", FakeApiClient::Broken(net::HttpError::Kind::kRefused, "words"), Code::kError},
       {"unsent", FakeApiClient::Broken(net::HttpError::Kind::kUnsent, "words"), Code::kError},
@@ -219,6 +220,19 @@ TEST_F(EffectRunnerTest, AnswersBecomeResults) {
     loop_.Advance(seconds(60));
     EXPECT_EQ(client_.CountOpen(), 0u) << row.what;  // a binding is never repeated
   }
+}
+
+TEST_F(EffectRunnerTest, BindingsMayBeMarkedWithTheEpoch) {
+  runner_.MarkBindings(7);
+  Run(scheduler::BindPod{kPod, "n1"});
+  const auto object = api::DecodeObjectProto(client_.Last().request.body);
+  ASSERT_TRUE(object) << object.error().Message();
+  const auto& binding = std::get<api::Binding>(*object);
+  EXPECT_EQ(binding.metadata.annotations.at(std::string(kEpochAnnotation)), "7");
+  EXPECT_EQ(binding.metadata.uid, kPod.uid);
+  EXPECT_EQ(binding.target.name, "n1");
+  EXPECT_EQ(BindingBody({kPod, "n1"}, kJson, "7").find(R"("berth.dev/lease-epoch":"7")"),
+            BindingBody({kPod, "n1"}, kJson, "7").find("\"berth.dev"));
 }
 
 TEST_F(EffectRunnerTest, DeletesWithoutPrecondition) {

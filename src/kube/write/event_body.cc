@@ -1,5 +1,6 @@
 #include "kube/write/event_body.h"
 
+#include "api/scheduling/pod_group.h"
 #include "kube/write/proto_text.h"
 
 namespace berth::kube {
@@ -39,7 +40,13 @@ std::string EventBody(const scheduler::RecordEvent& event, const EventIdentity& 
   const scheduler::PodRef none;
   const scheduler::PodRef& other = event.related ? *event.related : none;
   const std::initializer_list<std::string_view> related = {
-      "Pod", other.namespace_, other.name, other.uid, "v1", other.resource_version, ""};
+      event.related_is_group ? api::PodGroup::kKind : "Pod",
+      other.namespace_,
+      other.name,
+      other.uid,
+      event.related_is_group ? api::PodGroup::kApiVersion : "v1",
+      other.resource_version,
+      ""};
   const std::string time = Time(identity.time);
 
   const size_t meta_size = Out::Size(meta) + kMetaEnd.size();

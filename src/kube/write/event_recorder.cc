@@ -9,6 +9,7 @@
 #include "api/codec/json.h"
 #include "api/codec/proto.h"
 #include "api/go/go_text.h"
+#include "api/scheduling/pod_group.h"
 #include "kube/kinds.h"
 #include "kube/watch/backoff.h"
 #include "kube/write/bodies.h"
@@ -254,6 +255,10 @@ api::Event EventRecorder::Impl::MakeEvent(const scheduler::RecordEvent& event) c
   made.metadata.namespace_ = NamespaceOf(event);
   made.regarding = ReferenceTo(event.regarding);
   if (event.related) made.related = ReferenceTo(*event.related);
+  if (event.related_is_group) {
+    made.related->kind = api::PodGroup::kKind;
+    made.related->api_version = api::PodGroup::kApiVersion;
+  }
   made.type = event.type;
   made.action = event.action;
   made.reason = event.reason;

@@ -330,12 +330,23 @@ class Core final : public Connection::Owner, public std::enable_shared_from_this
         lane.waiting.pop_front();
         continue;
       }
+      if (IsTooLate(found->second->request)) {
+        lane.waiting.pop_front();
+        const HttpError error{HttpError::Kind::kUnsent, "not sent in time"};
+        OnFinished(*found->second, &error, false);
+        if (closed_) return;
+        continue;
+      }
       Connection* connection = FirstWithRoom(lane);
       if (connection == nullptr) break;
       lane.waiting.pop_front();
       connection->Start(*found->second);
     }
     if (!lane.waiting.empty()) Dial(lane);
+  }
+
+  bool IsTooLate(const HttpRequest& request) const {
+    return request.send_by.count() > 0 && loop_.Steady() >= request.send_by;
   }
 
   // Few connections with much to say each: one read or write then serves many requests.

@@ -60,6 +60,32 @@ TEST_F(HttpLimitsTest, M7AConnectionIsMadeForWhatWaitsTooLongOnly) {
   EXPECT_EQ(On([&] { return server.Accepted(); }), 4u);
 }
 
+TEST_F(HttpLimitsTest, ARequestThatWaitsBeyondItsTimeIsNotSent) {
+  int seen = 0;
+  Server& server = Serve(Http1Handler([&](Peer& peer, const SeenRequest& request) {
+    ++seen;
+    peer.Write(Http1Ok(request.target));
+  }));
+  HttpClient& client = Connect(server);
+  std::vector<Outcome> outcomes;
+  const auto send = [&](Nanoseconds send_by) {
+    On([&] {
+      HttpRequest request{"POST", "/", {}, ""};
+      request.send_by = send_by;
+      client.Send(std::move(request), Nanoseconds(0),
+                  [&](const Outcome& outcome) { outcomes.push_back(outcome); });
+    });
+  };
+  send(On([&] { return loop_->Steady(); }));
+  Until([&] { return outcomes.size() == 1; });
+  ASSERT_FALSE(outcomes[0]);
+  EXPECT_EQ(outcomes[0].error().kind, HttpError::Kind::kUnsent);
+  EXPECT_EQ(On([&] { return seen; }), 0);
+  send(On([&] { return loop_->Steady() + std::chrono::hours(1); }));
+  Until([&] { return outcomes.size() == 2; });
+  EXPECT_TRUE(outcomes[1]);
+}
+
 TEST_F(HttpLimitsTest, L2ErrorBodiesAreCutAtAMebibyte) {
   const std::string body(3 << 20, 'x');
   Server& server = Serve(Http1Handler([&](Peer& peer, const SeenRequest& request) {

@@ -1,6 +1,7 @@
 // HTTP requests and responses as values, whatever version of the protocol carries them.
 #pragma once
 
+#include <chrono>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -40,6 +41,9 @@ struct HttpRequest {
   std::string target;      // path and query
   RequestHeaders headers;  // without host and content-length
   std::string body;
+  // On the loop's steady clock: a request that still waits for a connection then is not sent and
+  // ends with kUnsent. 0: whenever there is one.
+  std::chrono::nanoseconds send_by{0};
 };
 
 struct HttpResponse {

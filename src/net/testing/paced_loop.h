@@ -47,6 +47,7 @@ class PacedLoop final : public Loop {
   void Pass(Nanoseconds time) {
     now_ += time;
     RunPosted();
+    RunTimers();
     if (!ready_.empty() && now_ >= Resumes()) ServeRound();
   }
   // Runs until `done` holds. Waits for posts of other threads when nothing else is left to do.

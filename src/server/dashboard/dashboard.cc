@@ -92,9 +92,19 @@ Response ServeFile(const DashboardFile& file, const Request& request) {
   return response;
 }
 
+// Names of APIs, which need no escapes.
+Response ServeApis(const DashboardApis& apis) {
+  Response response;
+  SetCommon(response);
+  response.Set("Content-Type", "application/json");
+  response.body = fmt::format(R"({{"apis":[{}{}{}]}})", apis.empty() ? "" : "\"",
+                              fmt::join(apis, "\",\""), apis.empty() ? "" : "\"");
+  return response;
+}
+
 }  // namespace
 
-Response ServeDashboard(const Request& request) {
+Response ServeDashboard(const Request& request, const DashboardApis& apis) {
   if (request.method != "GET" && request.method != "HEAD") {
     Response response = TextError(405, "405 method not allowed");
     response.Set("Allow", "GET, HEAD");
@@ -110,16 +120,17 @@ Response ServeDashboard(const Request& request) {
     return response;
   }
   path.remove_prefix(std::min(path.size(), kPrefix.size() + 1));
+  if (path == "apis.json") return ServeApis(apis);
   const DashboardFile* file = FindFile(path.empty() ? "index.html" : path);
   return file == nullptr ? TextError(404, "404 page not found") : ServeFile(*file, request);
 }
 
-Mount DashboardMount() {
+Mount DashboardMount(DashboardApis apis) {
   Mount mount;
   mount.prefix = kPrefix;
   mount.open = true;
-  mount.handle = [](Request request, Respond respond, const Post&) {
-    respond(ServeDashboard(request));
+  mount.handle = [apis = std::move(apis)](Request request, Respond respond, const Post&) {
+    respond(ServeDashboard(request, apis));
   };
   return mount;
 }

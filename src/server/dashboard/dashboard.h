@@ -3,6 +3,7 @@
 //   /dashboard        goes to /dashboard/
 //   /dashboard/       index.html
 //   /dashboard/FILE   the file
+//   /dashboard/apis.json   which APIs the server has, so that the page shows what they serve
 //
 // The files hold no data of any cluster; everything the page shows it asks of the explain API. So
 // they are given to anybody, and only the API asks who it is.
@@ -11,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/http/message.h"
 #include "server/http/mount.h"
@@ -26,8 +28,11 @@ struct DashboardFile {
 // All of them, sorted by path. Made by cmake/Embed.cmake.
 std::span<const DashboardFile> DashboardFiles();
 
-Response ServeDashboard(const Request& request);
+// `apis`: "explain", "shadow", "replay".
+using DashboardApis = std::vector<std::string>;
 
-Mount DashboardMount();
+Response ServeDashboard(const Request& request, const DashboardApis& apis = {"explain"});
+
+Mount DashboardMount(DashboardApis apis = {"explain"});
 
 }  // namespace berth::server

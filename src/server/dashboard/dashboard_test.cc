@@ -57,6 +57,13 @@ TEST(Dashboard, NothingComesFromElsewhere) {
   }
 }
 
+TEST(Dashboard, SaysWhichApisThereAre) {
+  EXPECT_EQ(ServeDashboard(Get("/dashboard/apis.json")).body, R"({"apis":["explain"]})");
+  EXPECT_EQ(ServeDashboard(Get("/dashboard/apis.json"), {"explain", "replay"}).body,
+            R"({"apis":["explain","replay"]})");
+  EXPECT_EQ(ServeDashboard(Get("/dashboard/apis.json"), {}).body, R"({"apis":[]})");
+}
+
 TEST(Dashboard, OnlyReading) {
   Request request = Get("/dashboard/");
   request.method = "POST";

@@ -183,6 +183,10 @@ void WritePluginConfig(Writer& w, const PluginConfig& entry) {
       [&](const auto& args) {
         if constexpr (std::is_same_v<std::decay_t<decltype(args)>, std::monostate>) {
           entry.raw.text.empty() ? w.Null() : w.Raw(entry.raw.text);
+        } else if constexpr (std::is_same_v<std::decay_t<decltype(args)>, OwnArgs>) {
+          std::string text;
+          api::EncodeJson(args.row().type(), args.data(), text);
+          w.Raw(text);
         } else {
           w.Open('{');
           Args(w, args);

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,99 +13,28 @@
 #include <fmt/format.h>
 
 #include "api/codec/json.h"
+#include "explain/groups/view.h"
 #include "explain/views.h"
 #include "server/explain/event_stream.h"
 #include "server/explain/suggest.h"
+#include "server/http/json_api.h"
 
 namespace berth::server {
 namespace {
 
 constexpr size_t kMaxJobs = 4;  // suggestions and what-ifs that wait or run
 constexpr size_t kMaxWhatIfBytes = 1u << 20;
-constexpr size_t kGzipFrom = 1024;
 constexpr std::chrono::milliseconds kTick(250);
 constexpr int kTicksPerQueue = 4;
 constexpr size_t kDecisionsPerTick = 50;
 
-// Go's word for a code, as in the API server's answers.
-std::string_view ReasonOf(int code) {
-  switch (code) {
-    case 400:
-      return "BadRequest";
-    case 404:
-      return "NotFound";
-    case 405:
-      return "MethodNotAllowed";
-    case 413:
-      return "RequestEntityTooLarge";
-    case 429:
-      return "TooManyRequests";
-    case 503:
-      return "ServiceUnavailable";
-    default:
-      return "InternalError";
-  }
-}
-
-Response ErrorResponse(int code, std::string_view message) {
-  Response response;
-  response.status = code;
-  response.Set("Content-Type", "application/json");
-  explain::ByName<std::string> text{{"message", std::string(message)}};
-  const std::string quoted = api::ToJson(text);  // {"message":"…"}
-  response.body = fmt::format(
-      R"({{"kind":"Status","apiVersion":"v1","status":"Failure","code":{},"reason":"{}",{})", code,
-      ReasonOf(code), quoted.substr(1));
-  return response;
-}
-
-Response JsonResponse(std::string body, bool gzip) {
-  Response response;
-  response.Set("Content-Type", "application/json");
-  response.Set("X-Content-Type-Options", "nosniff");
-  if (gzip && body.size() >= kGzipFrom) {
-    response.Set("Content-Encoding", "gzip");
-    body = Gzip(body);
-  }
-  response.body = std::move(body);
-  return response;
-}
-
-std::string Query(const Request& request, std::string_view key) {
-  const auto values = QueryValues(request.query, key);
-  return values.empty() ? "" : values.front();
-}
-
-// A number of the query in [low, high]; absent: `fallback`. Nothing: it is none.
-std::optional<uint64_t> Number(const Request& request, std::string_view key, uint64_t low,
-                               uint64_t high, uint64_t fallback) {
-  const std::string text = Query(request, key);
-  if (text.empty()) return fallback;
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < low || number > high) {
-    return std::nullopt;
-  }
-  return number;
-}
-
-std::vector<std::string> Split(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const size_t slash = path.find('/');
-    if (slash != 0) parts.emplace_back(path.substr(0, slash));
-    if (slash == std::string_view::npos) break;
-    path.remove_prefix(slash + 1);
-  }
-  return parts;
-}
-
 explain::Index MakeIndex(const scheduler::Source& source) {
   explain::Index index;
   index.version = "v1";
-  for (const char* path :
-       {"", "/config", "/decisions", "/decisions/{namespace}/{name}", "/nodes", "/nodes/{name}",
-        "/pending", "/pods/{namespace}/{name}/suggestions", "/queue", "/stream", "/whatif"}) {
+  for (const char* path : {"", "/config", "/decisions", "/decisions/{namespace}/{name}", "/nodes",
+                           "/nodes/{name}", "/pending", "/plan", "/podgroups",
+                           "/podgroups/{namespace}/{name}", "/pods/{namespace}/{name}/suggestions",
+                           "/queue", "/stream", "/whatif", "/whatif/podgroups"}) {
     index.paths.push_back(std::string(kExplainPrefix) + path);
   }
   for (const framework::Profile* profile : source.profiles) {
@@ -123,9 +50,32 @@ int64_t WallNs() {
       .count();
 }
 
-explain::QueueState StateOf(const scheduler::Source& source) {
+// With the pods that a workload of that name would have.
+std::string NoSuchPod(const scheduler::Source& source, const std::string& namespace_,
+                      const std::string& name) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> near;
+  const cluster::Cluster& cluster = *source.cluster;
+  for (cluster::PodId id = 0; id < cluster.PodIdLimit() && near.size() < kNamed; ++id) {
+    if (!cluster.PodExists(id)) continue;
+    const cluster::Pod& pod = cluster.GetPod(id);
+    if (pod.namespace_() == namespace_ && pod.name.starts_with(name + "-")) {
+      near.push_back(pod.name);
+    }
+  }
+  if (!near.empty()) {
+    return fmt::format("no pod {}/{}; there are pods called {}", namespace_, name,
+                       fmt::join(near, ", "));
+  }
+  return fmt::format(
+      "no pod {}/{} here: it does not exist, has ended, or waits for another scheduler "
+      "(spec.schedulerName)",
+      namespace_, name);
+}
+
+explain::QueueState StateOf(const scheduler::Source& source, int64_t time_ns) {
   explain::QueueState state;
-  const int64_t now = std::max(WallNs(), source.now.UnixNano());
+  const int64_t now = std::max(time_ns, source.now.UnixNano());
   state.time = api::MicroTime::FromUnixNano(now);
   state.counts = explain::CountQueues(source);
   state.totals = source.log->rates().Totals();
@@ -159,9 +109,13 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
   void Handle(const Request& request, const Respond& respond, const Post& post) {
     const std::vector<std::string> path =
         Split(std::string_view(request.path).substr(kExplainPrefix.size()));
-    const bool what_if = path == std::vector<std::string>{"whatif"};
-    if (request.method != (what_if ? "POST" : "GET") && !(request.method == "HEAD" && !what_if)) {
-      respond(ErrorResponse(405, what_if ? "what-ifs are asked with POST" : "only GET is served"));
+    const bool groups = path == std::vector<std::string>{"whatif", "podgroups"};
+    const bool what_if = groups || path == std::vector<std::string>{"whatif"};
+    const bool plan = path == std::vector<std::string>{"plan"};
+    const bool posts = what_if || plan;
+    if (request.method != (posts ? "POST" : "GET") && !(request.method == "HEAD" && !posts)) {
+      respond(ErrorResponse(
+          405, posts ? "what-ifs and plans are asked with POST" : "only GET is served"));
       return;
     }
     const auto options = Options();
@@ -171,7 +125,9 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
       return;
     }
     const Call call{request, respond, post};
-    if (what_if) return WhatIf(call);
+    if (groups) return WhatIf(call, options->what_if_groups);
+    if (what_if) return WhatIf(call, options->what_if);
+    if (plan) return Plan(call);
     Read(call, path);
   }
 
@@ -208,6 +164,11 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     return options_;
   }
 
+  int64_t Now() const {
+    const auto options = Options();
+    return options->now ? options->now() : WallNs();
+  }
+
   void Read(const Call& call, const std::vector<std::string>& path) {
     const std::string first = path.empty() ? "" : path[0];
     const size_t size = path.size();
@@ -225,6 +186,13 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
         c.Value(explain::ListPending(s, namespace_));
       });
     }
+    if (first == "podgroups" && size == 1) {
+      const std::string namespace_ = Query(call.request, "namespace");
+      return Ask(call, [namespace_](const Call& c, scheduler::Source s) {
+        c.Value(explain::ListGroups(s, namespace_));
+      });
+    }
+    if (first == "podgroups" && size == 3) return PodGroup(call, path[1], path[2]);
     if (first == "nodes" && size == 1) {
       return Ask(call, [](const Call& c, scheduler::Source s) { c.Value(explain::ViewNodes(s)); });
     }
@@ -234,7 +202,8 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
       });
     }
     if (first == "queue" && size == 1) {
-      return Ask(call, [](const Call& c, scheduler::Source s) { c.Value(StateOf(s)); });
+      return Ask(call,
+                 [now = Now()](const Call& c, scheduler::Source s) { c.Value(StateOf(s, now)); });
     }
     if (first == "config" && size == 1) {
       return Ask(call, [](const Call& c, scheduler::Source s) { c.Value(explain::ViewConfig(s)); });
@@ -252,6 +221,9 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
   void Decisions(const Call& call) {
     explain::DecisionQuery query;
     query.namespace_ = Query(call.request, "namespace");
+    query.search = Query(call.request, "search");
+    for (char& c : query.search) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    query.workload = Query(call.request, "workload");
     query.node = Query(call.request, "node");
     query.plugin = Query(call.request, "plugin");
     query.outcome = Query(call.request, "outcome");
@@ -278,7 +250,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     Ask(call, [namespace_, name, options](const Call& c, scheduler::Source s) {
       const cluster::PodId pod = explain::FindPod(s, namespace_, name);
       if (pod == cluster::kNoPod) {
-        return c.Refuse(404, fmt::format("no pod {}/{}, or it has ended", namespace_, name));
+        return c.Refuse(404, NoSuchPod(s, namespace_, name));
       }
       c.Outcome(explain::Explain(s, pod, options));
     });
@@ -289,7 +261,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     Ask(call, [self = shared_from_this(), namespace_, name](const Call& c, scheduler::Source s) {
       if (explain::FindPod(s, namespace_, name) == cluster::kNoPod) {
         self->turns_.fetch_sub(1);
-        return c.Refuse(404, fmt::format("no pod {}/{}, or it has ended", namespace_, name));
+        return c.Refuse(404, NoSuchPod(s, namespace_, name));
       }
       auto copy = std::make_shared<const explain::ClusterCopy>(explain::CopyCluster(s));
       self->Work([weak = self->weak_from_this(), c, copy, namespace_, name] {
@@ -302,8 +274,27 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  void WhatIf(const Call& call) {
-    if (!Options()->what_if) return call.respond(ErrorResponse(404, "no what-ifs here"));
+  void PodGroup(const Call& call, const std::string& namespace_, const std::string& name) {
+    if (!TakeTurn(call)) return;
+    Ask(call, [self = shared_from_this(), namespace_, name](const Call& c, scheduler::Source s) {
+      auto copy = std::make_shared<const explain::ClusterCopy>(explain::CopyCluster(s));
+      self->Work([weak = self->weak_from_this(), c, copy, namespace_, name] {
+        const auto api = weak.lock();
+        if (!api) return;
+        const auto options = api->Options();
+        c.Outcome(ExplainGroupOnCopy(*copy, options->config(), options->behaviour, options->plugins,
+                                     namespace_, name));
+      });
+    });
+  }
+
+  // `answer`: the function of the options that does.
+  template <class T>
+  void WhatIf(const Call& call,
+              const std::function<Result<T>(const explain::ClusterCopy&,
+                                            const config::KubeSchedulerConfiguration&,
+                                            const explain::WhatIfRequest&)>& answer) {
+    if (!answer) return call.respond(ErrorResponse(404, "no what-ifs here"));
     if (call.request.body.size() > kMaxWhatIfBytes) {
       return call.respond(ErrorResponse(413, "a what-if has at most 1 MiB"));
     }
@@ -311,18 +302,34 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     if (!request) return call.respond(ErrorResponse(400, request.error().Message()));
     if (!TakeTurn(call)) return;
     auto asked = std::make_shared<const explain::WhatIfRequest>(std::move(*request));
-    Ask(call, [self = shared_from_this(), asked](const Call& c, scheduler::Source s) {
+    Ask(call, [self = shared_from_this(), asked, answer](const Call& c, scheduler::Source s) {
       auto copy = std::make_shared<const explain::ClusterCopy>(explain::CopyCluster(s));
-      self->Work([weak = self->weak_from_this(), c, copy, asked] {
+      self->Work([weak = self->weak_from_this(), c, copy, asked, answer] {
         const auto api = weak.lock();
         if (!api) return;
-        auto result = api->Options()->what_if(*copy, api->Options()->config(), *asked);
+        auto result = answer(*copy, api->Options()->config(), *asked);
         if (result) {
           c.Value(std::move(*result));
         } else {
           c.Refuse(400, result.error().Message());
         }
       });
+    });
+  }
+
+  void Plan(const Call& call) {
+    if (!Options()->plan) return call.respond(ErrorResponse(404, "no plans here"));
+    if (call.request.body.size() > kMaxWhatIfBytes) {
+      return call.respond(ErrorResponse(413, "a question has at most 1 MiB"));
+    }
+    if (!TakeTurn(call)) return;
+    Work([weak = weak_from_this(), call] {
+      const auto api = weak.lock();
+      if (!api) return;
+      const auto options = api->Options();
+      auto answer = options->plan(options->config(), call.request.body);
+      if (!answer) return call.Refuse(400, answer.error().Message());
+      call.Answer(JsonResponse(std::move(*answer), AcceptsGzip(call.request)));
     });
   }
 
@@ -339,7 +346,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     Ask(call, [self = shared_from_this()](const Call&, scheduler::Source s) {
       // Decisions are told from here on; who comes later joins in.
       if (self->streams_.Size() <= 1) self->last_sent_ = s.log->Newest();
-      self->streams_.Queue(StateOf(s));
+      self->streams_.Queue(StateOf(s, self->Now()));
     });
     StartThread();
   }
@@ -357,7 +364,7 @@ class ExplainApi::Impl : public std::enable_shared_from_this<Impl> {
     }
     last_sent_ = newest;
     if (!decisions.empty()) streams_.Decisions(decisions, news - shown);
-    if (queue) streams_.Queue(StateOf(source));
+    if (queue) streams_.Queue(StateOf(source, Now()));
   }
 
   void Tick() {

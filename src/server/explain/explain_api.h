@@ -7,11 +7,13 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/config.h"
 #include "explain/cluster_copy.h"
+#include "explain/groups/report.h"
 #include "explain/report.h"
 #include "scheduler/engine.h"
 #include "server/http/mount.h"
@@ -25,6 +27,8 @@ struct ExplainOptions {
   std::function<void(std::function<void(scheduler::Engine&)>)> on_engine = {};
   // Whether the engine knows the cluster and decides; called on the serving thread. Empty: always.
   std::function<bool()> ready = {};
+  // The time, Unix, in nanoseconds; from any thread. Empty: that of the machine.
+  std::function<int64_t()> now = {};
   // The configuration in force. From any thread.
   std::function<config::KubeSchedulerConfiguration()> config = {};
   config::Behaviour behaviour = {};
@@ -33,6 +37,16 @@ struct ExplainOptions {
                                               const config::KubeSchedulerConfiguration&,
                                               const explain::WhatIfRequest&)>
       what_if = {};
+  // The same, for the pod groups of a what-if.
+  std::function<Result<explain::WhatIfGroups>(const explain::ClusterCopy&,
+                                              const config::KubeSchedulerConfiguration&,
+                                              const explain::WhatIfRequest&)>
+      what_if_groups = {};
+  // Answers a question about nodes that are to go or to come (docs/plans.md), JSON to JSON; runs on
+  // the API's own thread. Empty: there are no plans.
+  std::function<Result<std::string>(const config::KubeSchedulerConfiguration&,
+                                    const std::string& body)>
+      plan = {};
   // That the configuration may name, besides those in-tree. Trials make objects of their own.
   std::vector<scheduler::ExtraPlugin> plugins = {};
 };

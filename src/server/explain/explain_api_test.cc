@@ -34,6 +34,10 @@ class ExplainApiTest : public testing::Test {
                    explain::WhatIfResult result;
                    result.before.nodes = static_cast<int64_t>(copy.nodes.size());
                    return result;
+                 },
+                 .plan = [](const auto&, const std::string& body) -> Result<std::string> {
+                   if (body == "{}") return Fail("question: what is asked?");
+                   return R"({"plan":{},"nodes":[]})";
                  }});
   }
 
@@ -73,6 +77,17 @@ class ExplainApiTest : public testing::Test {
   ExplainApi api_;
 };
 
+TEST_F(ExplainApiTest, PlansArePosted) {
+  EXPECT_EQ(Ask("/plan", "GET").status, 405);
+  const Response made = Ask("/plan", "POST", R"({"question":"drain","pool":"spot"})");
+  EXPECT_EQ(made.status, 200);
+  EXPECT_EQ(made.body, R"({"plan":{},"nodes":[]})");
+  const Response refused = Ask("/plan", "POST", "{}");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("what is asked?"));
+  EXPECT_EQ(Ask("/plan", "POST", std::string((1u << 20) + 1, ' ')).status, 413);
+}
+
 TEST_F(ExplainApiTest, AnswersEveryPath) {
   struct Row {
     const char* target;
@@ -89,6 +104,7 @@ TEST_F(ExplainApiTest, AnswersEveryPath) {
            Row{"/pending?namespace=ns", R"("total":1)"},
            Row{"/nodes", R"("cpu":[1000])"},
            Row{"/nodes/a", R"("pods":[{"namespace":"ns","name":"small")"},
+           Row{"/podgroups", R"({"followed":false,"total":0,"items":[]})"},
            Row{"/queue", R"("unschedulable":1)"},
            Row{"/config", R"("schedulerName":"default-scheduler")"},
        }) {
@@ -118,6 +134,10 @@ TEST_F(ExplainApiTest, MistakesHaveACodeAndAMessage) {
            Row{"an outcome", "/decisions?outcome=Lost", "GET", "", 400, "outcome is Scheduled"},
            Row{"a write", "/nodes", "DELETE", "", 405, "only GET"},
            Row{"a what-if read", "/whatif", "GET", "", 405, "POST"},
+           Row{"a pod group", "/podgroups/ns/nobody", "GET", "", 404, "no pod group ns/nobody"},
+           Row{"a what-if about groups, read", "/whatif/podgroups", "GET", "", 405, "POST"},
+           Row{"a what-if about groups that nobody answers", "/whatif/podgroups", "POST", "{}", 404,
+               "no what-ifs"},
            Row{"a what-if that is no JSON", "/whatif", "POST", "{", 400, ""},
            Row{"a what-if that fails", "/whatif", "POST", R"({"manifests":"bad"})", 400,
                "bad manifests"},

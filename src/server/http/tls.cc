@@ -1,6 +1,8 @@
 #include "server/http/tls.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -15,6 +17,7 @@
 #include <fstream>
 #include <mutex>
 #include <sstream>
+#include <utility>
 
 #include "log/log.h"
 #include "net/http/openssl_ptr.h"
@@ -88,6 +91,31 @@ Result<std::string> CipherList(const std::vector<std::string>& names) {
   return list;
 }
 
+// The groups that OpenSSL has: the hybrids with ML-KEM came with 3.5.
+Result<void> UseKeyExchanges(SSL_CTX* context, const std::vector<int32_t>& numbers) {
+  if (numbers.empty()) return {};
+  // In Go's order of preference, whatever order they were given in.
+  static constexpr std::pair<int32_t, const char*> kGroups[] = {
+      {4588, "X25519MLKEM768"},
+      {4587, "SecP256r1MLKEM768"},
+      {4589, "SecP384r1MLKEM1024"},
+      {29, "X25519"},
+      {23, "P-256"},
+      {24, "P-384"},
+      {25, "P-521"},
+  };
+  std::string list;
+  for (const auto& [number, name] : kGroups) {
+    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) continue;
+    const bool known = SSL_CTX_set1_groups_list(context, name) == 1;
+    ERR_clear_error();
+    if (known) list += (list.empty() ? "" : ":") + std::string(name);
+  }
+  if (!list.empty() && SSL_CTX_set1_groups_list(context, list.c_str()) == 1) return {};
+  return Fail(fmt::format("the TLS library here has none of the key exchanges {}",
+                          fmt::join(numbers, ", ")));
+}
+
 // HTTP/2 if it is spoken here (`http2` is not null) and the client offers it, else HTTP/1.1.
 int SelectAlpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* in,
                unsigned int in_size, void* http2) {
@@ -127,6 +155,7 @@ Result<void> UseProtocol(SSL_CTX* context, const ServingOptions& options) {
   }
   SSL_CTX_set_ciphersuites(
       context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
+  if (auto used = UseKeyExchanges(context, options.key_exchanges); !used) return used;
   SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION |
                                    SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context, 0);

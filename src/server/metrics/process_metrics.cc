@@ -220,6 +220,12 @@ LeaderMetrics::LeaderMetrics(Registry& registry, std::string_view lease_name)
                               Stability::kAlpha,
                               {"name"}})
                    .With({lease_name})),
+      epoch_(registry.AddGauge(
+          {"berth_leader_epoch",
+           "leaseTransitions of the Lease 'name' when this replica acquired it: larger with every "
+           "leader. Absent on a standby.",
+           Stability::kNone,
+           {"name"}})),
       slow_path_(registry.AddCounter(
           {"leader_election_slowpath_total",
            "Total number of slow path exercised in renewing leader leases. 'name' is the string "

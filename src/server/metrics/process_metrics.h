@@ -67,16 +67,22 @@ class ComponentMetrics {
   GaugeFamily& features_;
 };
 
-// leader_election_master_status and leader_election_slowpath_total. From any thread.
+// leader_election_master_status, leader_election_slowpath_total and berth_leader_epoch. From any
+// thread.
 class LeaderMetrics {
  public:
   LeaderMetrics(Registry& registry, std::string_view lease_name);
-  void SetLeading(bool leading) { leading_->Set(leading ? 1 : 0); }
+  // A process that has led ends when it no longer does.
+  void SetLeading(int64_t epoch) {
+    leading_->Set(1);
+    epoch_.With({lease_name_})->Set(static_cast<double>(epoch));
+  }
   void CountSlowPath() { slow_path_.With({lease_name_})->Add(); }
 
  private:
   std::string lease_name_;
   Gauge* leading_;
+  GaugeFamily& epoch_;
   CounterFamily& slow_path_;
 };
 

@@ -82,9 +82,11 @@ TEST(LeaderMetrics, SayWhoLeads) {
   LeaderMetrics leader(registry, "kube-scheduler");
   EXPECT_THAT(registry.WriteText(),
               HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 0\n"));
-  leader.SetLeading(true);
+  EXPECT_THAT(registry.WriteText(), Not(HasSubstr("berth_leader_epoch{")));
+  leader.SetLeading(7);
   EXPECT_THAT(registry.WriteText(),
               HasSubstr("leader_election_master_status{name=\"kube-scheduler\"} 1\n"));
+  EXPECT_THAT(registry.WriteText(), HasSubstr("berth_leader_epoch{name=\"kube-scheduler\"} 7\n"));
 }
 
 TEST(ClientMetrics, LabelsAreInClientGosOrder) {

@@ -151,7 +151,8 @@ void SchedulerMetrics::CountCalls(const framework::Cycle& cycle,
     count(Point::kFilter, since(calls[i].filter, before[i].filter));
     count(Point::kPreScore, since(calls[i].pre_score, before[i].pre_score));
     count(Point::kScore, since(calls[i].score, before[i].score));
-    if (plugin == "DefaultPreemption") {
+    if (plugin == "DefaultPreemption" || plugin == "PreemptionToleration" ||
+        plugin == "CapacityScheduling") {
       preemption_attempts_->OwnAdd(
           static_cast<double>(since(calls[i].post_filter, before[i].post_filter)));
     }

@@ -7,6 +7,7 @@
 
 #include "apiserver/http/call.h"
 #include "apiserver/http/discovery.h"
+#include "apiserver/http/node_metrics.h"
 #include "apiserver/http/table.h"
 
 namespace berth::apiserver {
@@ -110,6 +111,11 @@ void ApiServer::ServeNonResource(Call& call) {
   }
   if (path == "/version" || path == "/version/") {
     ReplyJson(call, 200, VersionInfo(registry_.Resources()));
+    return;
+  }
+  if (path == kNodeMetricsPath) {
+    const uint32_t nodes = registry_.Resources().Named("", "nodes").storage_id;
+    ReplyJson(call, 200, ListNodeMetrics(store_, nodes, registry_.Now().Format()));
     return;
   }
   if (path == "/") {

@@ -363,5 +363,23 @@ TEST_F(ApiServerTest, DiscoveryNamesEveryResource) {
   EXPECT_EQ(Send("GET", "/openapi/v3/apis/apps/v1").json()["openapi"].Str(), "3.0.0");
 }
 
+TEST_F(ApiServerTest, MeasuresNodesByTheirAnnotations) {
+  const std::string nodes = "/apis/metrics.k8s.io/v1beta1/nodes";
+  for (
+      const char* node :
+      {R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"busy","annotations":{"berth.dev/load-cpu":"3500m"}}})",
+       R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"odd","annotations":{"berth.dev/load-cpu":"much"}}})",
+       R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"idle"}})"}) {
+    EXPECT_EQ(Send("POST", "/api/v1/nodes", node).code, 201);
+  }
+  const Json metrics = Send("GET", nodes).json();
+  EXPECT_EQ(metrics["kind"].Str(), "NodeMetricsList");
+  ASSERT_EQ(metrics["items"].Items().size(), 1u) << "others are not measured";
+  const Json& busy = metrics["items"].Items()[0];
+  EXPECT_EQ(busy["metadata"]["name"].Str(), "busy");
+  EXPECT_EQ(busy["usage"]["cpu"].Str(), "3500m");
+  EXPECT_FALSE(busy["timestamp"].Str().empty());
+}
+
 }  // namespace
 }  // namespace berth::apiserver

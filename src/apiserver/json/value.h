@@ -24,20 +24,20 @@ class Json {
   using Array = std::vector<Json>;
   using Object = std::vector<Member>;  // sorted by name, no name twice
 
-  Json() = default;
-  Json(std::nullptr_t) {}
-  Json(bool value) : value_(value) {}
-  Json(int value) : value_(static_cast<int64_t>(value)) {}
-  Json(int64_t value) : value_(value) {}
-  Json(double value) : value_(value) {}
-  Json(std::string value) : value_(std::move(value)) {}
-  Json(std::string_view value) : value_(std::string(value)) {}
-  Json(const char* value) : value_(std::string(value)) {}
-  Json(Array value) : value_(std::move(value)) {}
-  Json(Object value) : value_(std::move(value)) {}
+  Json();
+  Json(std::nullptr_t);
+  Json(bool value);
+  Json(int value);
+  Json(int64_t value);
+  Json(double value);
+  Json(std::string value);
+  Json(std::string_view value);
+  Json(const char* value);
+  Json(Array value);
+  Json(Object value);
 
   static Json MakeObject(std::initializer_list<std::pair<std::string_view, Json>> members = {});
-  static Json MakeArray(std::initializer_list<Json> items = {}) { return Json(Array(items)); }
+  static Json MakeArray(std::initializer_list<Json> items = {});
 
   // Reads one value; of equal names the last counts. The error says where the text is wrong.
   static Result<Json> Parse(std::string_view text);
@@ -92,6 +92,20 @@ struct Json::Member {
 
   bool operator==(const Member&) const = default;
 };
+
+// Members are complete only here, and clang needs them to be wherever the variant is made.
+inline Json::Json() = default;
+inline Json::Json(std::nullptr_t) {}
+inline Json::Json(bool value) : value_(value) {}
+inline Json::Json(int value) : value_(static_cast<int64_t>(value)) {}
+inline Json::Json(int64_t value) : value_(value) {}
+inline Json::Json(double value) : value_(value) {}
+inline Json::Json(std::string value) : value_(std::move(value)) {}
+inline Json::Json(std::string_view value) : value_(std::string(value)) {}
+inline Json::Json(const char* value) : value_(std::string(value)) {}
+inline Json::Json(Array value) : value_(std::move(value)) {}
+inline Json::Json(Object value) : value_(std::move(value)) {}
+inline Json Json::MakeArray(std::initializer_list<Json> items) { return Json(Array(items)); }
 
 inline bool Json::operator==(const Json& other) const { return value_ == other.value_; }
 

@@ -1,5 +1,6 @@
 #include "apiserver/registry/admission.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,31 +52,38 @@ std::optional<Json> GlobalDefaultClass(Registry& registry) {
   return found;
 }
 
-Answer<void> ResolvePriority(Registry& registry, const Resource& pods, Json& pod) {
-  Json& spec = pod.At("spec");
+// Of a pod or a pod group.
+Answer<void> ResolvePriority(Registry& registry, const Resource& resource, Json& object) {
+  Json& spec = object.At("spec");
   const Resource& classes = registry.Resources().Named("scheduling.k8s.io", "priorityclasses");
   const std::string name(spec["priorityClassName"].Str());
   Json found;
   if (!name.empty()) {
-    const ObjectPtr object = registry.Objects().Get(classes.storage_id, "", name);
-    if (!object) {
-      return Refuse(Forbidden(pods, pod["metadata"]["name"].Str(),
+    const ObjectPtr priority_class = registry.Objects().Get(classes.storage_id, "", name);
+    if (!priority_class) {
+      return Refuse(Forbidden(resource, object["metadata"]["name"].Str(),
                               fmt::format("no PriorityClass with name {} was found", name)));
     }
-    found = object->Value();
+    found = priority_class->Value();
   } else if (auto global = GlobalDefaultClass(registry)) {
     found = std::move(*global);
     spec.Set("priorityClassName", found["metadata"]["name"]);
   }
   const int64_t priority = found["value"].Int();
+  const bool of_pod = resource.kind == "Pod";
   if (!spec["priority"].IsNull() && spec["priority"].Int() != priority) {
+    constexpr std::string_view kOfPod =
+        "the integer value of priority ({}) must not be provided in pod spec; priority admission "
+        "controller computed {} from the given PriorityClass name";
+    constexpr std::string_view kOfGroup =
+        "priority set in the pod group ({}) must match the priority computed ({}) based on the "
+        "priority class set in the spec";
     return Refuse(Forbidden(
-        pods, pod["metadata"]["name"].Str(),
-        fmt::format("the integer value of priority ({}) must not be provided in pod spec; "
-                    "priority admission controller computed {} from the given PriorityClass name",
-                    spec["priority"].Int(), priority)));
+        resource, object["metadata"]["name"].Str(),
+        fmt::format(fmt::runtime(of_pod ? kOfPod : kOfGroup), spec["priority"].Int(), priority)));
   }
   spec.Set("priority", priority);
+  if (!of_pod) return {};
   const std::string_view policy = found["preemptionPolicy"].Str();
   spec.Default("preemptionPolicy", policy.empty() ? "PreemptLowerPriority" : policy);
   return {};
@@ -143,6 +151,16 @@ Answer<void> AdmitPod(Registry& registry, const Resource& pods, Json& pod) {
                  registry.Now());
   }
   return {};
+}
+
+// A group stays as long as pods use it: sim/pod_groups takes the finalizer off.
+Answer<void> AdmitPodGroup(Registry& registry, const Resource& resource, Json& group) {
+  constexpr std::string_view kProtection = "scheduling.k8s.io/podgroup-protection";
+  Json& finalizers = group.At("metadata").At("finalizers");
+  const auto& known = finalizers.Items();
+  const auto is_it = [&](const Json& finalizer) { return finalizer.Str() == kProtection; };
+  if (std::none_of(known.begin(), known.end(), is_it)) finalizers.Append(kProtection);
+  return ResolvePriority(registry, resource, group);
 }
 
 // An address for every service that wants one, none twice.
@@ -222,6 +240,7 @@ Answer<void> AdmitNew(Registry& registry, const Resource& resource, Json& object
   if (resource.custom) return {};
   const std::string& kind = resource.kind;
   if (kind == "Pod") return AdmitPod(registry, resource, object);
+  if (kind == "PodGroup") return AdmitPodGroup(registry, resource, object);
   if (kind == "Service") AdmitService(registry, object);
   if (kind == "PersistentVolumeClaim") AdmitClaim(registry, object);
   if (kind == "Job") AdmitJob(object);

@@ -10,6 +10,7 @@
 
 #include "apiserver/registry/disruption.h"
 #include "apiserver/sim/owner_controller.h"
+#include "apiserver/sim/pod_groups.h"
 
 namespace berth::apiserver {
 namespace {
@@ -89,18 +90,26 @@ class Jobs final : public OwnerController {
                      world_.Now());
       }
     } else if (!suspended) {
+      const bool is_new = active.empty() && succeeded == 0 && failed == 0;
+      const JobGroup group = EnsureJobGroup(world_, job, *object, is_new);
       int64_t wanted = parallelism;
       if (fixed) wanted = std::min(parallelism, completions - succeeded);
       if (!fixed && succeeded > 0) wanted = 0;
-      Create(job, *object, wanted - static_cast<int64_t>(active.size()), completions, taken);
+      const int64_t missing = wanted - static_cast<int64_t>(active.size());
+      if (group.ready) {
+        Create(job, *object, missing, completions, taken, group.name);
+      } else {
+        Enqueue(object->namespace_, object->name, milliseconds(1000));
+      }
     } else {
       for (const ObjectPtr& pod : active) world_.Delete(world_.pods(), *pod);
     }
     world_.SetStatus(owners_, *object, status);
   }
 
+  // `group`: that the pods name; empty: what the template says.
   void Create(const Json& job, const StoredObject& object, int64_t missing, int64_t completions,
-              std::set<std::string>& taken) {
+              std::set<std::string>& taken, const std::string& group) {
     if (missing <= 0) return;
     const int64_t count = std::min(missing, static_cast<int64_t>(world_.options().batch));
     const bool indexed = job["spec"]["completionMode"].Str() == "Indexed";
@@ -108,6 +117,7 @@ class Jobs final : public OwnerController {
     for (int64_t i = 0; i < count; ++i) {
       Json pod = world_.PodFromTemplate(job, job["spec"]["template"]);
       pod.At("metadata").Set("generateName", object.name + "-");
+      if (!group.empty()) pod.At("spec").At("schedulingGroup").Set("podGroupName", group);
       if (indexed) {
         while (index < completions && taken.contains(std::to_string(index))) ++index;
         if (index >= completions) break;

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "apiserver/sim/autoscalers.h"
+#include "apiserver/sim/pod_groups.h"
+
 namespace berth::apiserver {
 
 World::World(Registry& registry, net::Loop& loop, WorldOptions options)
@@ -19,7 +22,9 @@ World::World(Registry& registry, net::Loop& loop, WorldOptions options)
   AddDaemonSets(*this);
   AddJobs(*this);
   AddCronJobs(*this);
+  AddAutoscalers(*this);
   AddResourceClaims(*this);
+  AddPodGroupProtection(*this);
   AddEndpoints(*this);
   AddNamespaces(*this);
   AddGarbageCollector(*this);

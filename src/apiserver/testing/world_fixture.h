@@ -17,7 +17,7 @@ namespace berth::apiserver {
 
 class WorldTest : public testing::Test {
  protected:
-  WorldTest() {
+  explicit WorldTest(const config::FeatureGates& gates = config::FeatureGates()) : catalog_(gates) {
     for (const char* name : {"default", "kube-node-lease"}) {
       Json object = Json::MakeObject();
       object.At("metadata").Set("name", name);

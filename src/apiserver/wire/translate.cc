@@ -339,7 +339,7 @@ class Decoder {
       case Type::kInt:
         return reader.get_int64();
       case Type::kBool:
-        return reader.get_bool();
+        return reader.get_uint64() != 0;  // get_bool reads beyond an end of the message
       case Type::kDouble:
         return reader.get_double();
       case Type::kBytes: {

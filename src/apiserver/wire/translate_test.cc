@@ -80,6 +80,8 @@ TEST(TranslateTest, AgreesWithTheDescribedTypes) {
 TEST(TranslateTest, AnswersBrokenMessages) {
   const Message& message = *FindMessage("", "v1", "Pod");
   EXPECT_FALSE(FromProtobuf(message, "\x0a\x7f"));
+  // A boolean whose value is missing: immutable of a ConfigMap.
+  EXPECT_FALSE(FromProtobuf(*FindMessage("", "v1", "ConfigMap"), "\x20"));
   // A field nobody knows is passed over.
   EXPECT_TRUE(FromProtobuf(message, std::string("\xba\x06\x01\x00", 4)));
   EXPECT_EQ(ToProtobuf(message, "not json"), "");

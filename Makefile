@@ -3,10 +3,10 @@ SHELL := /bin/bash
 JOBS  ?= $(shell nproc)
 CTEST ?= ctest --output-on-failure
 
-.PHONY: all deps build berth demo up web web-test test check-all check-headers e2e e2e-all e2e-smoke hostile record lint \
-        lint-all lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install \
-        package image soak fuzz \
-        fuzz-build fuzz-short asan asan-short tsan tsan-short clean help
+.PHONY: all deps build berth demo up web web-test test check-all check-headers e2e e2e-all e2e-smoke hostile hostile-short faults \
+        record lint lint-all lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install \
+        package image release soak fuzz \
+        fuzz-build fuzz-short asan asan-short tsan tsan-short sanitize-all clean help
 
 all: build
 
@@ -61,6 +61,12 @@ e2e-smoke: berth ## a few of them, beside the oldest supported minor
 hostile: berth ## attacks on a running berth up (HOSTILE="files or options of pytest" to choose)
 	@test/hostile/run $(HOSTILE)
 
+hostile-short: berth ## the same without those that take minutes
+	@test/hostile/run -m "not slow"
+
+faults: berth ## etcd, API server, network and schedulers fail while pods come and go, for FAULTS_SECONDS (default 300)
+	@test/faults/run $${FAULTS_SECONDS:-300} $${FAULTS_SEED:-1}
+
 package: build ## a Debian package in build/package, installed into a scratch root and tried
 	@cd build && cpack -G DEB > package.log 2>&1 || { cat package.log; exit 1; }
 	@tools/package-check build/package/*.deb
@@ -68,6 +74,9 @@ package: build ## a Debian package in build/package, installed into a scratch ro
 image: berth ## a container image in build/image, built without a daemon, unpacked and tried
 	@rm -rf build/image && tools/image/build
 	@tools/image/check build/image/berth-*.tar
+
+release: package image ## package, image, bill of materials, notes and checksums in build/release
+	@tools/release
 
 web-test: berth ## drive the dashboard in Chromium (WEB="files or options of pytest" to choose)
 	@test/web/run $(WEB)
@@ -87,7 +96,7 @@ format: deps ## rewrite files in house format
 	@tools/lint --format
 
 VERSION ?= 1.34
-record: ## what the real kube-scheduler decides: VERSION=1.34|1.35|1.36|1.37 SEED=n [PROFILE="names"] (needs Go)
+record: ## what the real kube-scheduler decides: VERSION=1.34|1.35|1.36|1.37|scheduler-plugins SEED=n [PROFILE="names"] (needs Go)
 	@test/oracle/record $(VERSION) $(or $(SEED),$(error SEED=n is missing)) $(PROFILE)
 
 bench: build ## decisions per second, berth-bench's standard set
@@ -146,6 +155,9 @@ tsan: deps ## unit tests of modules that use threads, under the thread sanitizer
 
 tsan-short: deps ## those of the event loop, the log and the worker pool alone
 	@$(call compile,tsan,net_test log_test threads_test) && cd build-tsan && $(CTEST) -j $(JOBS) -L threads -R '^(net|log|threads)_test'
+
+sanitize-all: deps ## tests, attacks and the end-to-end tests under both sanitizers (hours; KINDS="address" for one)
+	@tools/sanitize-all $(KINDS)
 
 clean: ## remove all build folders
 	@rm -rf build build-*

@@ -17,6 +17,11 @@ class BehaviourFlags {
   // --feature-gates alone: the version is berth's choice.
   void AddGates(term::Flags& flags);
 
+  // One of the flags was given.
+  bool Given() const { return !version_.empty() || !gates_.empty(); }
+  // The minor where --kubernetes-version is not given.
+  void SetDefault(int minor) { default_ = minor; }
+
   // What was asked for; warnings go to standard error in the name of `program`.
   Result<config::Behaviour> Make(std::string_view program) const;
   // The same as gates, for whoever needs more of them than the scheduler does.

@@ -2,14 +2,23 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "config/behaviour.h"
+#include "log/log.h"
+#include "record/directory.h"
+#include "record/recorder.h"
+#include "replicas/replica_run.h"
 #include "sim/chaos/seed_run.h"
 #include "term/flags.h"
 #include "term/terminal.h"
@@ -26,8 +35,11 @@ struct Options {
   int64_t last = 30;
   int64_t steps = 300;
   int64_t jobs = 1;
+  int64_t replicas = 0;
   std::string profile = "all";
   std::string plant = "none";
+  std::string record;  // directory; empty: nothing is recorded
+  bool record_redact = false;
   int kubernetes = config::DefaultKubernetes();
   bool verbose = false;
   bool expect_failure = false;
@@ -58,11 +70,22 @@ term::Flags MakeFlags(Options* options) {
   flags.AddNumber("steps", "N", "number of steps per seed (300)", 1, 1'000'000, &options->steps);
   std::vector<std::string> profiles = {"all"};
   for (const ChaosProfile& profile : ChaosProfiles()) profiles.emplace_back(profile.name);
+  profiles.emplace_back(GangsProfile().name);
+  profiles.emplace_back(CoschedulingProfile().name);
   flags.AddChoice("profile", profiles,
-                  "mix of actions and faults; all: the profiles take turns (all)",
+                  "mix of actions and faults; all: chaos, churn and preempt take turns (all)",
                   &options->profile);
-  flags.AddChoice("plant", {"none", "lost-requeue", "double-assume", "missed-forget"},
-                  "run with a planted bug, which the invariants must find (none)", &options->plant);
+  flags.AddNumber("replicas", "N",
+                  "run N schedulers that compete for a Lease, in a profile of their own, instead "
+                  "of one (0)",
+                  2, 9, &options->replicas);
+  flags.AddChoice(
+      "plant",
+      {"none", "lost-requeue", "double-assume", "missed-forget", "split-gang", "early-barrier",
+       "no-list", "late-deadline", "no-fence", "no-timeout", "dirty-release"},
+      "run with a planted bug, which the invariants must find; split-gang is of "
+      "--profile gangs and coscheduling, the last six are of --replicas (none)",
+      &options->plant);
   flags.Add("kubernetes-version", "1.N",
             "behave as the kube-scheduler of this minor, with its default gates",
             [options](const std::string& text) -> Result<void> {
@@ -74,6 +97,10 @@ term::Flags MakeFlags(Options* options) {
   flags.AddSwitch("expect-failure", "succeed only if an invariant is violated",
                   &options->expect_failure);
   flags.AddNumber("jobs", "N", "seeds to run in parallel (1)", 1, 256, &options->jobs);
+  flags.AddText("record", "DIR", "record every seed as a run in this directory, for berth replay",
+                &options->record);
+  flags.AddSwitch("record-redact", "record pseudonyms instead of names, labels and so on",
+                  &options->record_redact);
   flags.AddSwitch("verbose", "print everything that happens", &options->verbose);
   flags.AddSwitch("help", "print this help", &options->help);
   return flags;
@@ -83,7 +110,15 @@ scheduler::PlantedBug BugCalled(const std::string& name) {
   if (name == "lost-requeue") return scheduler::PlantedBug::kLostRequeue;
   if (name == "double-assume") return scheduler::PlantedBug::kDoubleAssume;
   if (name == "missed-forget") return scheduler::PlantedBug::kMissedForget;
+  if (name == "split-gang") return scheduler::PlantedBug::kSplitGang;
   return scheduler::PlantedBug::kNone;
+}
+
+// Log lines of leader elections belong to the trace only.
+Result<void> SilenceLog() {
+  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (null < 0) return Fail("cannot open /dev/null");
+  return log::Configure({.verbosity = 0, .fd = null});
 }
 
 const ChaosProfile& ProfileOf(const Options& options, int64_t seed) {
@@ -93,6 +128,12 @@ const ChaosProfile& ProfileOf(const Options& options, int64_t seed) {
 }
 
 std::string Replay(const Options& options, int64_t seed) {
+  if (options.replicas > 0) {
+    return fmt::format(
+        "berth-sim --kubernetes-version 1.{} --seeds {}..{} --steps {} --replicas {}{} --verbose",
+        options.kubernetes, seed, seed, options.steps, options.replicas,
+        options.plant == "none" ? "" : " --plant " + options.plant);
+  }
   return fmt::format(
       "berth-sim --kubernetes-version 1.{} --seeds {}..{} --steps {} --profile {}{} "
       "--verbose",
@@ -111,18 +152,70 @@ struct Total {
     sum.preemptions += outcome.preemptions;
     sum.crashes += outcome.crashes;
     sum.faults += outcome.faults;
+    sum.takeovers += outcome.takeovers;
     sum.time += outcome.time;
   }
 };
 
+SeedOutcome RunSeveral(const Options& options, int64_t seed) {
+  replicas::RunOptions run;
+  run.seed = static_cast<uint64_t>(seed);
+  run.steps = options.steps;
+  run.replicas = options.replicas;
+  run.behaviour = config::Behaviour(config::FeatureGates(options.kubernetes));
+  run.bug = replicas::BugCalled(options.plant).value_or(replicas::Bug::kNone);
+  if (options.verbose) run.trace = [](std::string_view line) { fmt::print("{}\n", line); };
+  const replicas::RunOutcome outcome = RunReplicas(run);
+  return {.violation = outcome.violation,
+          .step = outcome.step,
+          .time = outcome.time,
+          .bindings = outcome.bindings,
+          .faults = outcome.faults,
+          .takeovers = outcome.takeovers};
+}
+
+// A run of a recording, from seed to seed.
+class SeedRecording {
+ public:
+  // Ends the program when the directory cannot be written.
+  SeedRecording(const std::string& dir, bool redact, const config::FeatureGates& gates) {
+    record::DirectoryOptions directory;
+    directory.dir = dir;
+    directory.max_bytes = uint64_t{1} << 62;
+    auto sink = record::DirectorySink::Open(directory, Give);
+    if (!sink) Give(sink.error().Message());
+    sink_ = std::move(*sink);
+    recorder_ = std::make_unique<record::Recorder>(
+        *sink_, gates, record::RecorderOptions{.berth_version = "berth-sim", .redact = redact});
+  }
+  ~SeedRecording() { recorder_->Close(); }
+
+  scheduler::EngineTap* Tap() { return recorder_.get(); }
+
+ private:
+  static void Give(const std::string& reason) {
+    fmt::print(stderr, "berth-sim: --record: {}\n", reason);
+    std::exit(kUsage);
+  }
+
+  std::unique_ptr<record::DirectorySink> sink_;
+  std::unique_ptr<record::Recorder> recorder_;
+};
+
 SeedOutcome RunOne(const Options& options, int64_t seed) {
+  if (options.replicas > 0) return RunSeveral(options, seed);
   SeedOptions run;
   run.seed = static_cast<uint64_t>(seed);
   run.steps = options.steps;
   run.profile = &ProfileOf(options, seed);
-  run.behaviour = config::Behaviour(config::FeatureGates(options.kubernetes));
+  const config::FeatureGates gates =
+      GatesFor(*run.profile, config::FeatureGates(options.kubernetes));
+  run.behaviour = config::Behaviour(gates);
   run.planted_bug = BugCalled(options.plant);
   if (options.verbose) run.trace = [](const std::string& line) { fmt::print("{}\n", line); };
+  std::optional<SeedRecording> recording;
+  if (!options.record.empty())
+    run.tap = recording.emplace(options.record, options.record_redact, gates).Tap();
   return RunSeed(run);
 }
 
@@ -140,7 +233,7 @@ Total RunAll(const Options& options) {
       progress.Update(++done);
       if (outcome.violation.empty()) continue;
       fmt::print("seed {} profile {} step {} time {:.3f}s: {} | replay: {}\n", seed,
-                 ProfileOf(options, seed).name, outcome.step,
+                 options.replicas > 0 ? "replicas" : ProfileOf(options, seed).name, outcome.step,
                  static_cast<double>(outcome.time) / kSecond, outcome.violation,
                  Replay(options, seed));
       std::fflush(stdout);
@@ -151,6 +244,22 @@ Total RunAll(const Options& options) {
   work();
   for (std::thread& worker : workers) worker.join();
   return total;
+}
+
+void PrintTotal(const Options& options, const Total& total) {
+  const SeedOutcome& sum = total.sum;
+  const int64_t seeds = options.last - options.first + 1;
+  const double hours = static_cast<double>(sum.time) / (60 * kMinute);
+  if (options.replicas > 0) {
+    fmt::print("{} seeds, {} failed: {} bindings, {} takeovers, {} faults, {:.1f} virtual hours\n",
+               seeds, total.failed, sum.bindings, sum.takeovers, sum.faults, hours);
+    return;
+  }
+  fmt::print(
+      "{} seeds, {} failed: {} attempts, {} bindings, {} preemptions, {} crashes, {} faults, "
+      "{:.1f} virtual hours\n",
+      seeds, total.failed, sum.attempts, sum.bindings, sum.preemptions, sum.crashes, sum.faults,
+      hours);
 }
 
 int Run(const std::vector<std::string>& args) {
@@ -172,13 +281,12 @@ int Run(const std::vector<std::string>& args) {
     return kPassed;
   }
   if (options.verbose) options.jobs = 1;
+  if (auto silenced = SilenceLog(); !silenced) {
+    fmt::print(stderr, "berth-sim: {}\n", silenced.error().Message());
+    return kFailed;
+  }
   const Total total = RunAll(options);
-  const SeedOutcome& sum = total.sum;
-  fmt::print(
-      "{} seeds, {} failed: {} attempts, {} bindings, {} preemptions, {} crashes, {} faults, "
-      "{:.1f} virtual hours\n",
-      options.last - options.first + 1, total.failed, sum.attempts, sum.bindings, sum.preemptions,
-      sum.crashes, sum.faults, static_cast<double>(sum.time) / (60 * kMinute));
+  PrintTotal(options, total);
   return (total.failed > 0) == options.expect_failure ? kPassed : kFailed;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/config_command.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "base/visible.h"
 #include "cli/behaviour_flags.h"
 #include "cli/plugins.h"
+#include "config/metrics_sources.h"
 #include "config/v1beta3.h"
 #include "files/read.h"
 #include "kube/rbac.h"
@@ -109,7 +111,13 @@ int Rbac(const std::string& file, const std::string& text, const config::Behavio
   }
   const auto inputs = berth::scheduler::InputsOf(config, behaviour, plugins.extra);
   if (!inputs) return Refuse(file, inputs.error());
-  fmt::print("{}", kube::ClusterRole(behaviour, inputs->kinds));
+  const auto resolved = config::Resolve(config, plugins.Resolve(behaviour));
+  if (!resolved) return Refuse(file, resolved.error());
+  const auto sources = config::MetricsSourcesOf(resolved->profiles);
+  const bool reads_metrics = std::any_of(sources.begin(), sources.end(), [](const auto& source) {
+    return source.type == config::MetricsSource::Type::kMetricsServer;
+  });
+  fmt::print("{}", kube::ClusterRole(behaviour, inputs->kinds, reads_metrics));
   return 0;
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/visible.h"
+#include "cli/plugin_names.h"
 #include "term/terminal.h"
 
 namespace berth::cli {
@@ -86,11 +88,16 @@ std::vector<std::string> ScoringPlugins(const Report& report) {
   return names;
 }
 
+// Without another node to choose there is nothing to score.
+std::string ScoreText(const PodReport& pod) {
+  return pod.score == 0 && pod.feasible_nodes <= 1 ? "-" : std::to_string(pod.score);
+}
+
 std::string Pods(const Report& report, const ReportTextOptions& o) {
   const std::vector<std::string> plugins =
       o.wide ? ScoringPlugins(report) : std::vector<std::string>();
   std::vector<std::string> header{"NAMESPACE", "POD", "NODE", "SCORE", "FEASIBLE", "EQUAL"};
-  header.insert(header.end(), plugins.begin(), plugins.end());
+  for (const std::string& plugin : plugins) header.push_back(ShortPluginName(plugin));
   term::Table table(header);
   for (size_t i = 3; i < header.size(); ++i) table.Right(i);
   for (const PodReport& pod : report.pods) {
@@ -98,7 +105,7 @@ std::string Pods(const Report& report, const ReportTextOptions& o) {
     std::vector<std::string> row{pod.namespace_,
                                  pod.name,
                                  pod.node,
-                                 std::to_string(pod.score),
+                                 ScoreText(pod),
                                  std::to_string(pod.feasible_nodes),
                                  std::to_string(pod.equal_nodes)};
     for (const std::string& plugin : plugins) {
@@ -111,37 +118,87 @@ std::string Pods(const Report& report, const ReportTextOptions& o) {
   return table.Empty() ? "" : table.Text(o.colour);
 }
 
-// Pods that did not get a place; equal messages of one workload are shown once in a summary.
+// "6 of 6"; of a gang that was refused also how many fit at best.
+std::string GroupPods(const sim::GroupReport& group) {
+  std::string text = fmt::format("{} of {}", Grouped(group.placed), Grouped(group.pods));
+  if (group.running > 0) text += fmt::format(", {} before", Grouped(group.running));
+  return text;
+}
+
+std::string Groups(const Report& report, const ReportTextOptions& o) {
+  term::Table table({"GROUP", "OUTCOME", "PLACED", "MINIMUM", "AT BEST", "DOMAIN"});
+  for (const size_t column : {3, 4}) table.Right(column);
+  std::string reasons;
+  for (const sim::GroupReport& group : report.groups) {
+    const bool placed = group.outcome == "Placed";
+    const bool tried = group.outcome == "Unschedulable";
+    const std::string& domain = placed ? group.placement : group.best_placement;
+    const std::string name = group.namespace_ + "/" + group.name;
+    table.Row({name, group.outcome, GroupPods(group),
+               group.min_count > 0 ? Grouped(group.min_count) : "-",
+               tried ? Grouped(group.best) : "-", domain.empty() ? "-" : domain});
+    if (placed) continue;
+    reasons += term::Toned(Visible(name), term::Tone::kBold, o.colour) + "\n" +
+               term::Wrapped(Visible(group.message), 4);
+    for (const sim::BlockerReport& blocker : group.blockers) {
+      const std::string who =
+          blocker.pods == 1 ? blocker.pod
+                            : fmt::format("{} and {} more", blocker.pod, Grouped(blocker.pods - 1));
+      reasons += term::Wrapped(Visible(who + ": " + blocker.message), 6);
+    }
+  }
+  if (table.Empty()) return "";
+  return table.Text(o.colour) + (reasons.empty() ? "" : "\n" + reasons);
+}
+
+// Pods that did not get a place, without those of groups that did not; those of one workload with
+// the same message are one entry.
 std::string NotPlaced(const Report& report, const ReportTextOptions& o) {
-  std::string text;
-  std::map<std::pair<std::string, std::string>, int64_t> seen;
+  struct Entry {
+    const PodReport* first = nullptr;
+    int64_t pods = 0;
+  };
+  std::vector<Entry> entries;
+  std::map<std::tuple<std::string, std::string, std::string>, size_t> seen;
+  std::set<std::string> refused;  // groups: their part of the report has the reasons
+  for (const sim::GroupReport& group : report.groups) {
+    if (group.outcome != "Placed" && group.outcome != "Preempted") {
+      refused.insert(group.namespace_ + "/" + group.name);
+    }
+  }
   for (const PodReport& pod : report.pods) {
     if (pod.outcome == "Placed" || pod.outcome == "Foreign") continue;
-    if (o.summary) {
-      ++seen[{WorkloadOf(pod), pod.outcome + ": " + pod.message}];
-      continue;
-    }
-    text += fmt::format(
-        "{}  {}\n    {}\n",
-        term::Toned(Visible(pod.namespace_ + "/" + pod.name), term::Tone::kBold, o.colour),
-        term::Toned(pod.outcome, term::Tone::kBad, o.colour), Visible(pod.message));
+    if (!pod.group.empty() && refused.contains(pod.namespace_ + "/" + pod.group)) continue;
+    const auto [it, added] =
+        seen.try_emplace({WorkloadOf(pod), pod.outcome, pod.message}, entries.size());
+    if (added) entries.push_back({&pod, 0});
+    ++entries[it->second].pods;
   }
-  for (const auto& [key, count] : seen) {
-    text += fmt::format("{}  {} pods\n    {}\n",
-                        term::Toned(Visible(key.first), term::Tone::kBold, o.colour),
-                        Grouped(count), Visible(key.second));
+  std::string text;
+  for (const Entry& entry : entries) {
+    const PodReport& pod = *entry.first;
+    const std::string name =
+        entry.pods == 1 ? pod.namespace_ + "/" + pod.name : WorkloadOf(pod) + "-*";
+    text += term::Toned(Visible(name), term::Tone::kBold, o.colour) + "  " +
+            term::Toned(pod.outcome, term::Tone::kBad, o.colour);
+    if (entry.pods > 1) text += fmt::format("  {} pods", Grouped(entry.pods));
+    text += "\n" + term::Wrapped(Visible(pod.message), 4);
   }
   return text;
 }
 
 std::string Preempted(const Report& report, const ReportTextOptions& o) {
   std::string text;
-  for (const PodReport& pod : report.pods) {
-    for (const std::string& victim : pod.preempted) {
-      text += fmt::format("{} made room for {}\n",
-                          term::Toned(Visible(victim), term::Tone::kWarn, o.colour),
-                          Visible(pod.namespace_ + "/" + pod.name));
+  const auto add = [&](const std::vector<std::string>& victims, const std::string& for_whom) {
+    for (const std::string& victim : victims) {
+      text +=
+          fmt::format("{} made room for {}\n",
+                      term::Toned(Visible(victim), term::Tone::kWarn, o.colour), Visible(for_whom));
     }
+  };
+  for (const PodReport& pod : report.pods) add(pod.preempted, pod.namespace_ + "/" + pod.name);
+  for (const sim::GroupReport& group : report.groups) {
+    add(group.preempted, "group " + group.namespace_ + "/" + group.name);
   }
   return text;
 }
@@ -172,6 +229,7 @@ std::string ReportText(const Report& report, const ReportTextOptions& options) {
     if (!part.empty()) text += "\n" + part;
   };
   add(options.summary ? Workloads(report, options) : Pods(report, options));
+  add(Groups(report, options));
   add(Preempted(report, options));
   add(NotPlaced(report, options));
   add(Utilization(report, options));

@@ -45,12 +45,11 @@ TEST(ReportText, ALinePerPod) {
             "\n"
             "NAMESPACE   POD     NODE   SCORE   FEASIBLE   EQUAL\n"
             "ns          web-1   a        300         12       1\n"
-            "ns          web-2   b          0          0       0\n"
+            "ns          web-2   b          -          0       0\n"
             "\n"
             "ns/victim made room for ns/web-1\n"
             "\n"
-            "ns/db-1  Unschedulable\n    too big\n"
-            "ns/db-2  Unschedulable\n    too big\n"
+            "ns/db-*  Unschedulable  2 pods\n    too big\n"
             "ns/slow-1  Gated\n    waits\n"
             "\n"
             "RESOURCE   ALLOCATABLE   BEFORE          AFTER        \n"
@@ -63,7 +62,7 @@ TEST(ReportText, WideHasAColumnPerScoringPlugin) {
   const std::string text = ReportText(Example(), options);
   EXPECT_NE(text.find("NAMESPACE   POD     NODE   SCORE   FEASIBLE   EQUAL   Fit   Taints\n"
                       "ns          web-1   a        300         12       1    40      300\n"
-                      "ns          web-2   b          0          0       0    50        -\n"),
+                      "ns          web-2   b          -          0       0    50        -\n"),
             std::string::npos)
       << text;
 }
@@ -78,7 +77,7 @@ TEST(ReportText, ASummaryHasALinePerWorkload) {
                       "ns/web        2        2       2\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("ns/db  2 pods\n    Unschedulable: too big\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("ns/db-*  Unschedulable  2 pods\n    too big\n"), std::string::npos) << text;
 }
 
 TEST(ReportText, TimeAndFill) {

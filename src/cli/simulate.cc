@@ -20,6 +20,7 @@
 #include "cli/plugins.h"
 #include "cli/report_text.h"
 #include "cli/scenario/command.h"
+#include "cli/trace/command.h"
 #include "files/read.h"
 #include "sim/example.h"
 #include "sim/report.h"
@@ -39,6 +40,7 @@ constexpr std::string_view kIntro =
     "\n"
     "usage: berth simulate -f FILE|DIR|- [-f ...] [flags]\n"
     "       berth simulate --scenario FILE [--duration 1h] [--html FILE] [flags]\n"
+    "       berth simulate --trace-nodes FILE --trace-pods FILE [--trace-config FILE|DIR ...]\n"
     "\n"
     "Reads the output of `kubectl get nodes,pods,... -o yaml` (or json): lists, several "
     "documents,\n"
@@ -49,6 +51,10 @@ constexpr std::string_view kIntro =
     "With --scenario, the events of a file happen to the cluster in virtual time. The report "
     "shows\n"
     "latencies, utilisation and fragmentation over time.\n"
+    "\n"
+    "With --trace-nodes and --trace-pods, the pods of a GPU trace (openb CSV files) arrive until\n"
+    "the cluster is full, once per configuration. The report compares allocated GPUs,\n"
+    "fragmentation and power over the arrived load.\n"
     "\n";
 
 constexpr std::string_view kExamples =
@@ -58,6 +64,8 @@ constexpr std::string_view kExamples =
     "  berth simulate -f cluster.yaml.gz -f new-deployment.yaml -o wide\n"
     "  berth simulate -f cluster.yaml -f web.yaml --fill deployment/web\n"
     "  berth simulate --scenario day.yaml --duration 8h --html day.html\n"
+    "  berth simulate --trace-nodes openb_nodes.csv --trace-pods openb_pods.csv \\\n"
+    "    --trace-config examples/strategies --html trace.html\n"
     "\n"
     "exit code: 0 all pods placed, 1 some pods not placed or lost, 2 bad flags or input\n";
 
@@ -69,6 +77,13 @@ struct Options {
   std::string fill;
   std::string scenario;
   std::string html;
+  std::string record_dir;
+  std::string trace_nodes;
+  std::string trace_pods;
+  std::vector<std::string> trace_configs;
+  int64_t trace_load = 130;
+  int64_t trace_runs = 1;
+  bool trace_all_nodes = false;
   std::optional<int64_t> duration;
   std::optional<int64_t> seed;
   int64_t threads = 1;
@@ -129,7 +144,24 @@ term::Flags MakeFlags(Options* o) {
   flags.Add("duration", "TIME",
             "virtual time to simulate, such as 90m or 8h, instead of the scenario's",
             [o](const std::string& text) { return ParseDuration(text, &o->duration); });
-  flags.AddText("html", "FILE", "write the scenario's report to this file, with charts", &o->html);
+  flags.AddText("record-dir", "DIR", "with --scenario: record every decision, for berth replay",
+                &o->record_dir);
+  flags.AddText("trace-nodes", "FILE", "nodes of a trace to fill, CSV (openb_node_list)",
+                &o->trace_nodes);
+  flags.AddText("trace-pods", "FILE", "pods of the trace, CSV (openb_pod_list)", &o->trace_pods);
+  flags.AddList("trace-config", "FILE|DIR",
+                "configurations to compare on the trace (default: the default one); may be "
+                "repeated",
+                &o->trace_configs);
+  flags.AddNumber("trace-load", "PERCENT",
+                  "load that arrives, in percent of all GPUs (default 130)", 1, 1000,
+                  &o->trace_load);
+  flags.AddNumber("trace-runs", "N",
+                  "runs with different arrivals, whose mean is shown (default 1)", 1, 1000,
+                  &o->trace_runs);
+  flags.AddSwitch("trace-all-nodes", "use nodes without GPUs too", &o->trace_all_nodes);
+  flags.AddText("html", "FILE",
+                "write the report of the scenario or trace to this file, with charts", &o->html);
   flags.AddSwitch("h,help", "print this help", &o->help);
   return flags;
 }
@@ -159,11 +191,33 @@ void WarnAboutInput(const sim::World& world) {
   }
 }
 
-// What only one of the two ways to simulate understands.
+Result<void> CheckTrace(const Options& o) {
+  if (o.trace_nodes.empty()) return Fail("--trace-pods requires --trace-nodes");
+  if (o.trace_pods.empty()) return Fail("--trace-nodes requires --trace-pods");
+  const auto alien = [](std::string_view flag) {
+    return Fail(fmt::format("{} cannot be used with --trace-nodes", flag));
+  };
+  if (!o.scenario.empty()) return alien("--scenario");
+  if (!o.files.empty()) return alien("-f");
+  if (!o.config.empty()) return Fail("give configurations for the trace with --trace-config");
+  if (o.duration) return alien("--duration");
+  if (!o.fill.empty()) return alien("--fill");
+  if (o.demo) return alien("--demo");
+  if (o.summary) return alien("--summary");
+  if (o.threads > 1) return alien("--threads");
+  if (o.output == "wide") return alien("-o wide");
+  if (!o.record_dir.empty()) return alien("--record-dir");
+  return {};
+}
+
+// What only one of the ways to simulate understands.
 Result<void> CheckMode(const Options& o) {
+  if (!o.trace_nodes.empty() || !o.trace_pods.empty()) return CheckTrace(o);
+  if (!o.trace_configs.empty()) return Fail("--trace-config requires --trace-nodes");
   if (o.scenario.empty()) {
     if (o.duration) return Fail("--duration requires --scenario");
-    if (!o.html.empty()) return Fail("--html requires --scenario");
+    if (!o.record_dir.empty()) return Fail("--record-dir requires --scenario");
+    if (!o.html.empty()) return Fail("--html requires --scenario or --trace-nodes");
     return {};
   }
   const auto alien = [](std::string_view flag) {
@@ -179,6 +233,9 @@ Result<void> CheckMode(const Options& o) {
 
 int SimulateScenario(const Options& o, const config::Behaviour& behaviour) {
   ScenarioCommand command;
+  const auto gates = o.behaviour.Gates("berth simulate");
+  if (!gates) return Complain(gates.error());
+  command.gates = *gates;
   command.behaviour = behaviour;
   command.scenario = o.scenario;
   command.files = o.files;
@@ -186,12 +243,31 @@ int SimulateScenario(const Options& o, const config::Behaviour& behaviour) {
   command.plugin_paths = o.plugin_paths;
   command.output = o.output;
   command.html = o.html;
+  command.record_dir = o.record_dir;
   command.duration = o.duration;
   command.seed = o.seed;
   command.adaptive_sampling = o.adaptive_sampling;
   const auto pending = RunScenarioCommand(command);
   if (!pending) return Complain(pending.error());
   return *pending > 0 ? kSomeUnschedulable : kAllPlaced;
+}
+
+int SimulateTrace(const Options& o, const config::Behaviour& behaviour) {
+  TraceCommand command;
+  command.nodes = o.trace_nodes;
+  command.pods = o.trace_pods;
+  command.configs = o.trace_configs;
+  command.plugin_paths = o.plugin_paths;
+  command.output = o.output;
+  command.html = o.html;
+  command.load_percent = o.trace_load;
+  command.runs = o.trace_runs;
+  command.all_nodes = o.trace_all_nodes;
+  command.seed = o.seed;
+  command.adaptive_sampling = o.adaptive_sampling;
+  command.behaviour = behaviour;
+  if (auto ok = RunTraceCommand(command); !ok) return Complain(ok.error());
+  return kAllPlaced;
 }
 
 }  // namespace
@@ -213,6 +289,7 @@ int Simulate(const std::vector<std::string>& args) {
   if (auto ok = CheckMode(options); !ok) return Complain(ok.error());
   const auto behaviour = options.behaviour.Make("berth simulate");
   if (!behaviour) return Complain(behaviour.error());
+  if (!options.trace_nodes.empty()) return SimulateTrace(options, *behaviour);
   if (!options.scenario.empty()) return SimulateScenario(options, *behaviour);
   if (options.files.empty() && !options.demo) {
     return Complain(Error("nothing to read; give manifests with -f, or --demo for an example"));
@@ -229,6 +306,9 @@ int Simulate(const std::vector<std::string>& args) {
   world.GetCluster().Track(*inputs);
   if (auto ok = LoadWorld(options, &world); !ok) return Complain(ok.error());
   WarnAboutInput(world);
+  if (world.GetCluster().NodeCount() == 0 && world.GetCluster().PodCountTotal() == 0) {
+    return Complain(Error("the input has neither nodes nor pods"));
+  }
 
   std::unique_ptr<threads::WorkerPool> pool;
   if (options.threads > 1)
@@ -262,7 +342,8 @@ int Simulate(const std::vector<std::string>& args) {
   }
   const sim::Usage after = sim::MeasureUsage(world.GetCluster());
 
-  sim::Report report = sim::MakeReport(world.GetCluster(), outcomes, before, after);
+  sim::Report report =
+      sim::MakeReport(world.GetCluster(), outcomes, placement.groups(), before, after);
   report.fill = std::move(fill);
   if (options.output == "json" || options.output == "yaml") {
     const std::string json = api::ToJson(report);

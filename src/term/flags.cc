@@ -82,6 +82,36 @@ const Flags::Flag* Flags::Find(std::string_view name) const {
   return nullptr;
 }
 
+// "unknown flag: --node; did you mean --nodes?"
+std::string Flags::Unknown(const std::string& shown) const {
+  std::vector<std::string> names;
+  for (const Flag& flag : flags_) names.push_back("--" + flag.name);
+  const std::string near = Nearest(shown, names);
+  return near.empty() ? "unknown flag: " + shown
+                      : fmt::format("unknown flag: {}; did you mean {}?", shown, near);
+}
+
+std::string Nearest(std::string_view word, const std::vector<std::string>& words) {
+  std::string nearest;
+  size_t least = word.size() < 6 ? 2 : 3;  // as far away as this is too far
+  for (const std::string& other : words) {
+    // Edit distance, a row of the table at a time.
+    std::vector<size_t> row(other.size() + 1);
+    for (size_t i = 0; i < row.size(); ++i) row[i] = i;
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t diagonal = std::exchange(row[0], i);
+      for (size_t j = 1; j < row.size(); ++j) {
+        const size_t changed = diagonal + (word[i - 1] == other[j - 1] ? 0 : 1);
+        diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
+      }
+    }
+    if (row.back() >= least) continue;
+    least = row.back();
+    nearest = other;
+  }
+  return nearest;
+}
+
 Result<void> Flags::Parse(const std::vector<std::string>& args, std::vector<std::string>* rest) {
   for (size_t i = 0; i < args.size(); ++i) {
     const std::string& arg = args[i];
@@ -101,7 +131,7 @@ Result<void> Flags::Parse(const std::vector<std::string>& args, std::vector<std:
                                  : arg.substr(1, 1);
     const std::string shown = (is_long ? "--" : "-") + name;
     const Flag* flag = Find(name);
-    if (flag == nullptr || is_long != (name.size() > 1)) return Fail("unknown flag: " + shown);
+    if (flag == nullptr || is_long != (name.size() > 1)) return Fail(Unknown(shown));
     std::string value;
     if (is_long && equals != std::string::npos) {
       value = arg.substr(equals + 1);

@@ -43,8 +43,13 @@ class Flags {
     std::function<Result<void>(const std::string&)> apply;
   };
   const Flag* Find(std::string_view name) const;
+  std::string Unknown(const std::string& shown) const;
 
   std::vector<Flag> flags_;
 };
+
+// The one of `words` that `word` was probably meant to be, "" if none is near: two letters missing,
+// wrong or too many, one in short words.
+std::string Nearest(std::string_view word, const std::vector<std::string>& words);
 
 }  // namespace berth::term

@@ -67,6 +67,8 @@ TEST(Flags, ErrorsSayWhatToDo) {
       {{"--unknown"}, "unknown flag: --unknown"},
       {{"--unknown=1"}, "unknown flag: --unknown"},
       {{"-x"}, "unknown flag: -x"},
+      {{"--txet=1"}, "unknown flag: --txet; did you mean --text?"},
+      {{"--numbers", "1"}, "unknown flag: --numbers; did you mean --number?"},
       {{"--f", "x"}, "unknown flag: --f"},
       {{"--=x"}, "unknown flag: --"},
       {{"--text"}, "flag --text needs a value: TEXT"},

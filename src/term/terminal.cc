@@ -1,5 +1,6 @@
 #include "term/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,12 @@ namespace berth::term {
 bool UsesColour(FILE* stream) {
   const char* no_colour = std::getenv("NO_COLOR");
   return isatty(fileno(stream)) != 0 && (no_colour == nullptr || *no_colour == '\0');
+}
+
+size_t Columns(FILE* stream) {
+  winsize size{};
+  if (isatty(fileno(stream)) == 0 || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
 }
 
 std::string Toned(std::string_view text, Tone tone, bool colour) {
@@ -41,6 +48,27 @@ std::string Toned(std::string_view text, Tone tone, bool colour) {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
+std::string Wrapped(std::string_view text, size_t indent, size_t width) {
+  const std::string margin(indent, ' ');
+  std::string out;
+  std::string line;
+  const auto flush = [&] {
+    if (!line.empty()) out += margin + line + "\n";
+    line.clear();
+  };
+  while (!text.empty()) {
+    const size_t blank = text.find(' ');
+    const std::string_view word = text.substr(0, blank);
+    if (!line.empty() && indent + line.size() + 1 + word.size() > width) flush();
+    if (!line.empty()) line += ' ';
+    line += word;
+    if (blank == std::string_view::npos) break;
+    text.remove_prefix(blank + 1);
+  }
+  flush();
+  return out;
+}
+
 std::string Table::Text(bool colour) const {
   std::vector<std::vector<std::string>> rows = rows_;
   for (auto& row : rows) {
@@ -52,6 +80,10 @@ std::string Table::Text(bool colour) const {
   };
   widen(header_);
   for (const auto& row : rows) widen(row);
+  size_t before_last = 0;  // where the last column begins
+  for (size_t i = 0; i + 1 < widths.size(); ++i) before_last += widths[i] + 3;
+  constexpr size_t kNarrowest = 20;  // a last column that is not worth wrapping any further
+  const bool wraps = columns_ >= before_last + kNarrowest;
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string out;
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -60,6 +92,9 @@ std::string Table::Text(bool colour) const {
         out += fmt::format("{:>{}}", cells[i], widths[i]);
       } else if (i + 1 < cells.size()) {
         out += fmt::format("{:<{}}", cells[i], widths[i]);
+      } else if (wraps && before_last + cells[i].size() > columns_) {
+        const std::string lines = Wrapped(cells[i], before_last, columns_);
+        out += lines.substr(before_last, lines.size() - before_last - 1);
       } else {
         out += cells[i];
       }

@@ -16,6 +16,13 @@ enum class Tone : uint8_t { kPlain, kBold, kDim, kGood, kBad, kWarn };
 // `text` in `tone`, or as it is when `colour` is off.
 std::string Toned(std::string_view text, Tone tone, bool colour);
 
+// How many columns the terminal has that `stream` goes to; 0: it is no terminal.
+size_t Columns(FILE* stream);
+
+// `text` in lines of at most `width`, each behind `indent` blanks and ended. A word longer than
+// that stands alone.
+std::string Wrapped(std::string_view text, size_t indent, size_t width = 80);
+
 // Rows of cells in columns as wide as their widest cell; the last column is not padded. What cells
 // hold comes from outside: control characters in them are shown as escapes. Numbers
 // (cells that start with a digit, in columns marked right) are aligned to the right.
@@ -25,12 +32,15 @@ class Table {
   void Right(size_t column) { right_.push_back(column); }
   void Row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool Empty() const { return rows_.empty(); }
+  // Lines are at most that long, if wrapping the last column at words can do it; 0: however long.
+  void Fit(size_t columns) { columns_ = columns; }
   std::string Text(bool colour) const;
 
  private:
   std::vector<std::string> header_;
   std::vector<size_t> right_;
   std::vector<std::vector<std::string>> rows_;
+  size_t columns_ = 0;
 };
 
 // A bar on standard error, shown once work has taken a second, and only on a terminal.

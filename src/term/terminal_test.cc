@@ -41,6 +41,27 @@ TEST(Table, L6CellsCannotTalkToTheTerminal) {
             "a\\x1b[31m   n\\nforged   row\n");
 }
 
+TEST(Table, TheLastColumnIsWrappedAtWords) {
+  Table table({"NAME", "CAUSE"});
+  table.Row({"a", "28 Insufficient cpu, 24 Insufficient memory"});
+  table.Row({"b", "short"});
+  const char* kOneLine =
+      "NAME   CAUSE\n"
+      "a      28 Insufficient cpu, 24 Insufficient memory\n"
+      "b      short\n";
+  EXPECT_EQ(table.Text(false), kOneLine);
+  table.Fit(30);
+  EXPECT_EQ(table.Text(false),
+            "NAME   CAUSE\n"
+            "a      28 Insufficient cpu, 24\n"
+            "       Insufficient memory\n"
+            "b      short\n");
+  table.Fit(20);  // would leave too little of the last column
+  EXPECT_EQ(table.Text(false), kOneLine);
+  table.Fit(50);
+  EXPECT_EQ(table.Text(false), kOneLine);
+}
+
 TEST(Toned, IsPlainWithoutColour) {
   EXPECT_EQ(Toned("x", Tone::kBad, false), "x");
   EXPECT_EQ(Toned("x", Tone::kPlain, true), "x");

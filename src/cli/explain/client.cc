@@ -18,18 +18,6 @@ namespace {
 
 constexpr net::Nanoseconds kPatience = std::chrono::seconds(30);
 
-// What kubectl would read; empty: there is none.
-std::string DefaultKubeconfig() {
-  if (const char* given = std::getenv("KUBECONFIG"); given != nullptr && *given != '\0') {
-    const std::string list = given;
-    return list.substr(0, list.find(':'));
-  }
-  const char* home = std::getenv("HOME");
-  if (home == nullptr) return "";
-  const std::string path = std::string(home) + "/.kube/config";
-  return std::filesystem::exists(path) ? path : "";
-}
-
 Result<kube::ClientConfig> ConfigOf(const ExplainServer& from) {
   std::string kubeconfig = from.kubeconfig;
   if (kubeconfig.empty() && from.server.empty()) kubeconfig = DefaultKubeconfig();
@@ -83,6 +71,17 @@ Error ErrorOf(const kube::ApiResponse& response, const std::string& server) {
 }
 
 }  // namespace
+
+std::string DefaultKubeconfig() {
+  if (const char* given = std::getenv("KUBECONFIG"); given != nullptr && *given != '\0') {
+    const std::string list = given;
+    return list.substr(0, list.find(':'));
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr) return "";
+  const std::string path = std::string(home) + "/.kube/config";
+  return std::filesystem::exists(path) ? path : "";
+}
 
 void AddServerFlags(term::Flags& flags, ExplainServer* server) {
   flags.AddText("server", "URL", "address of the scheduler's secure port or of berth up",

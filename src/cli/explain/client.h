@@ -17,6 +17,9 @@ struct ExplainServer {
   bool insecure = false;
 };
 
+// The kubeconfig that kubectl would read; empty: there is none.
+std::string DefaultKubeconfig();
+
 // --server, --kubeconfig, --token and so on.
 void AddServerFlags(term::Flags& flags, ExplainServer* server);
 

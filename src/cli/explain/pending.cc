@@ -112,6 +112,7 @@ std::string PendingText(const explain::PendingList& list, const PendingTextOptio
   term::Table table({"NAMESPACE", "PODS", "COUNT", "AGE", "QUEUE", "CAUSE"});
   table.Right(2);
   table.Right(3);
+  table.Fit(options.columns);
   for (const auto& [key, group] : lines) {
     const auto& [ns, stem, where, cause] = key;
     table.Row({Visible(ns), Visible(group.only.empty() ? stem : group.only),
@@ -158,6 +159,7 @@ int Pending(const std::vector<std::string>& args) {
   if (!list) return complain(list.error().In("the answer"));
   PendingTextOptions text;
   text.colour = term::UsesColour(stdout);
+  text.columns = term::Columns(stdout);
   text.now_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
                          std::chrono::system_clock::now().time_since_epoch())
                          .count();

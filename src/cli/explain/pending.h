@@ -14,6 +14,7 @@ int Pending(const std::vector<std::string>& args);
 struct PendingTextOptions {
   bool colour = false;
   int64_t now_unix_ns = 0;  // ages are relative to it
+  size_t columns = 0;       // of the terminal, to which causes are wrapped; 0: none
 };
 
 // Pods of one workload that wait for the same reasons share a line; the longest wait comes first.

@@ -10,49 +10,28 @@
 
 #include "api/codec/json.h"
 #include "base/visible.h"
+#include "cli/plugin_names.h"
 #include "framework/runtime/cycle_watch.h"
 #include "term/terminal.h"
 
 namespace berth::cli {
 namespace {
 
-constexpr size_t kWidth = 80;
+using term::Wrapped;
+
 constexpr size_t kMaxScoreColumns = 6;
 constexpr size_t kMaxCandidates = 5;
 constexpr size_t kMaxMoves = 6;
 
-// Headings short enough for a table.
-std::string Short(const std::string& plugin) {
-  static const std::map<std::string, std::string> kNames = {
-      {"NodeResourcesFit", "Fit"},    {"NodeResourcesBalancedAllocation", "Balanced"},
-      {"ImageLocality", "Image"},     {"InterPodAffinity", "PodAff"},
-      {"NodeAffinity", "NodeAff"},    {"PodTopologySpread", "Spread"},
-      {"TaintToleration", "Taint"},   {"VolumeBinding", "Volume"},
-      {"DynamicResources", "Devices"}};
-  const auto it = kNames.find(plugin);
-  return it == kNames.end() ? plugin.substr(0, 10) : it->second;
-}
-
-// `text` in lines of at most kWidth, each behind `indent` blanks. A word longer than that stands
-// alone.
-std::string Wrapped(std::string_view text, size_t indent) {
-  const std::string margin(indent, ' ');
+// Not wrapped: it is there to be pasted.
+std::string Indented(std::string_view text, size_t indent) {
   std::string out;
-  std::string line;
-  const auto flush = [&] {
-    if (!line.empty()) out += margin + line + "\n";
-    line.clear();
-  };
   while (!text.empty()) {
-    const size_t blank = text.find(' ');
-    const std::string_view word = text.substr(0, blank);
-    if (!line.empty() && indent + line.size() + 1 + word.size() > kWidth) flush();
-    if (!line.empty()) line += ' ';
-    line += word;
-    if (blank == std::string_view::npos) break;
-    text.remove_prefix(blank + 1);
+    const size_t end = text.find('\n');
+    out += std::string(indent, ' ') + std::string(text.substr(0, end)) + "\n";
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
   }
-  flush();
   return out;
 }
 
@@ -104,8 +83,9 @@ class Writer {
         !view_.pod_node.empty() || outcome == "Scheduled" ? term::Tone::kGood : term::Tone::kBad;
     text_ += In(options_.pod, term::Tone::kBold) + "  " + In(outcome, tone);
     if (record) {
-      text_ += In(fmt::format("  attempt {}, {}", record->attempt,
-                              record->time.Format().substr(0, 19) + "Z"),
+      const std::string what = record->attempt == 0 ? "by another scheduler"
+                                                    : fmt::format("attempt {}", record->attempt);
+      text_ += In(fmt::format("  {}, {}", what, record->time.Format().substr(0, 19) + "Z"),
                   term::Tone::kDim);
     }
     text_ += "\n" + Wrapped(message, 2);
@@ -242,7 +222,7 @@ class Writer {
     Heading("BEST NODES");
     const std::vector<std::string> plugins = Deciding();
     std::vector<std::string> header{"  RANK", "NODE", "TOTAL"};
-    for (const std::string& plugin : plugins) header.push_back(Short(plugin));
+    for (const std::string& plugin : plugins) header.push_back(ShortPluginName(plugin));
     term::Table table(header);
     for (size_t i = 2; i < header.size(); ++i) table.Right(i);
     for (const explain::NodeScore& node : view_.top_nodes) {
@@ -294,10 +274,16 @@ class Writer {
       return;
     }
     Heading("WHAT WOULD HELP");
+    if (list.pending > 1) {
+      text_ += Wrapped(fmt::format("{} pods of {} wait; each change was tried with all of them",
+                                   list.pending, list.workload),
+                       2);
+    }
     for (const explain::Suggestion& suggestion : list.items) {
       std::string line = Wrapped(suggestion.text, 4);
       if (!line.empty()) line[2] = '-';
       text_ += line;
+      text_ += In(Indented(suggestion.patch, 6), term::Tone::kDim);
     }
   }
 
@@ -346,8 +332,10 @@ std::string ExplainText(const explain::DecisionView& view,
   ExplainTextOptions named = options;
   named.pod = Visible(options.pod);
   if (suggestions == nullptr) return Writer(*shown, named).Text(nullptr);
-  const auto list =
-      api::FromJson<explain::SuggestionList>(VisibleJson(explain::ToText(*suggestions)));
+  auto list = api::FromJson<explain::SuggestionList>(VisibleJson(explain::ToText(*suggestions)));
+  for (size_t i = 0; list && i < list->items.size(); ++i) {  // these have lines
+    list->items[i].patch = Visible(suggestions->items[i].patch, "\n");
+  }
   return Writer(*shown, named).Text(list ? &*list : nullptr);
 }
 

@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxPods = 20'000;
 constexpr int64_t kMaxNewNodes = 10'000;
+constexpr size_t kMaxGroupNodes = 100;  // named per group
 constexpr std::chrono::seconds kPatience(10);
 constexpr std::string_view kHostName = "kubernetes.io/hostname";
 constexpr std::string_view kUnschedulable = "node.kubernetes.io/unschedulable";
@@ -74,6 +75,8 @@ class WhatIf {
         world_(behaviour) {
     for (const auto& node : copy_.nodes) nodes_[node->metadata.name] = node.get();
   }
+
+  const std::vector<explain::WhatIfGroup>& groups() const { return groups_; }
 
   Result<explain::WhatIfResult> Run(config::KubeSchedulerConfiguration config) {
     if (auto ok = Weigh(config); !ok) return Fail(ok.error());
@@ -296,6 +299,8 @@ class WhatIf {
     for (const cluster::PodId id : world_.Pending()) {
       if (pending_too || !waited_.contains(world_.GetCluster().GetPod(id).Key())) {
         pods.push_back(id);
+        const cluster::Pod& pod = world_.GetCluster().GetPod(id);
+        schedulers_[pod.Key()] = pod.shape->source.spec.scheduler_name;
       }
     }
     if (pods.size() > kMaxPods) {
@@ -303,16 +308,18 @@ class WhatIf {
           fmt::format("{} pods would have to be placed; at most {} are", pods.size(), kMaxPods));
     }
     const auto deadline = Clock::now() + kPatience;
-    for (const cluster::PodId id : pods) {
+    std::vector<sim::PodOutcome> outcomes;
+    for (const sim::Entity& entity :
+         sim::EntitiesOf(world_.GetCluster(), world_.GetBehaviour(), pods)) {
       if (Clock::now() > deadline) {
         result_.notes.push_back(fmt::format("given up after {} s: {} of {} pods were looked at",
-                                            kPatience.count(), result_.placements.size(),
-                                            pods.size()));
+                                            kPatience.count(), outcomes.size(), pods.size()));
         break;
       }
-      const std::string profile = world_.GetCluster().GetPod(id).shape->source.spec.scheduler_name;
-      Report(placement.Schedule(id), profile, weights);
+      placement.Schedule(entity, &outcomes);
     }
+    for (const sim::PodOutcome& outcome : outcomes) Report(outcome, weights);
+    ReportGroups(outcomes, placement.groups());
     Count();
     return {};
   }
@@ -326,8 +333,9 @@ class WhatIf {
     });
   }
 
-  void Report(const sim::PodOutcome& outcome, const std::string& profile,
-              const std::map<std::string, int64_t>& weights) {
+  void Report(const sim::PodOutcome& outcome, const std::map<std::string, int64_t>& weights) {
+    const std::string key = outcome.namespace_ + "/" + outcome.name;
+    const std::string& profile = schedulers_.find(key)->second;
     explain::WhatIfPlacement placed;
     placed.namespace_ = outcome.namespace_;
     placed.name = outcome.name;
@@ -345,20 +353,48 @@ class WhatIf {
       placed.scores.push_back({score.plugin, score.raw, score.normalized,
                                weight == weights.end() ? 1 : weight->second, score.weighted});
     }
-    const std::string key = placed.namespace_ + "/" + placed.name;
     const auto moved = moved_.find(key);
     if (moved != moved_.end()) placed.before = moved->second;
     placed.source = moved != moved_.end()   ? "removedNode"
                     : waited_.contains(key) ? "pending"
                                             : "manifest";
-    for (const std::string& victim : placed.victims) {
-      for (explain::WhatIfPlacement& earlier : result_.placements) {
-        if (earlier.outcome == "Placed" && earlier.namespace_ + "/" + earlier.name == victim) {
-          earlier.outcome = "Preempted";
-        }
-      }
-    }
     result_.placements.push_back(std::move(placed));
+  }
+
+  // REQUIRES: result_.placements has an entry per outcome.
+  void ReportGroups(const std::vector<sim::PodOutcome>& outcomes,
+                    const std::vector<sim::GroupOutcome>& groups) {
+    for (sim::GroupReport& report : sim::ReportGroups(outcomes, groups)) {
+      explain::WhatIfGroup& group = groups_.emplace_back();
+      group.outcome = report.outcome;
+      group.fits = report.outcome == "Placed";
+      group.min_count = report.min_count;
+      group.pods = report.pods;
+      group.running = report.running;
+      group.placed = report.placed;
+      group.best = report.best;
+      group.best_domain = report.best_placement;
+      group.domain = report.placement;
+      group.domains = report.placements;
+      group.victims = report.preempted;
+      group.message = report.message;
+      for (sim::BlockerReport& blocker : report.blockers) {
+        group.blockers.push_back(
+            {std::move(blocker.pod), blocker.pods, std::move(blocker.message)});
+      }
+      std::map<std::string, int64_t> nodes;
+      for (size_t i = 0; i < outcomes.size(); ++i) {
+        const explain::WhatIfPlacement& placed = result_.placements[i];
+        if (placed.namespace_ != report.namespace_ || outcomes[i].group != report.name) continue;
+        if (group.source.empty()) group.source = placed.source;
+        if (placed.outcome == "Placed") ++nodes[placed.node];
+      }
+      for (const auto& [node, pods] : nodes) group.nodes.push_back({node, pods});
+      std::ranges::stable_sort(group.nodes, std::ranges::greater(), &explain::NodePods::pods);
+      if (group.nodes.size() > kMaxGroupNodes) group.nodes.resize(kMaxGroupNodes);
+      group.namespace_ = std::move(report.namespace_);
+      group.name = std::move(report.name);
+    }
   }
 
   void Count() {
@@ -379,12 +415,14 @@ class WhatIf {
   sim::World world_;
   std::vector<api::Object> manifest_;
   std::set<std::string> replaced_nodes_;
-  std::set<std::string> replaced_pods_;       // "namespace/name", like the next ones
-  std::set<std::string> removed_;             // nodes
-  std::map<std::string, std::string> moved_;  // pods of removed nodes, and which
-  std::set<std::string> waited_;              // pods that wait in the cluster
+  std::set<std::string> replaced_pods_;            // "namespace/name", like the next ones
+  std::set<std::string> removed_;                  // nodes
+  std::map<std::string, std::string> moved_;       // pods of removed nodes, and which
+  std::set<std::string> waited_;                   // pods that wait in the cluster
+  std::map<std::string, std::string> schedulers_;  // spec.schedulerName of the pods to place
   sim::Usage before_;
   explain::WhatIfResult result_;
+  std::vector<explain::WhatIfGroup> groups_;
 };
 
 }  // namespace
@@ -400,6 +438,31 @@ Result<explain::WhatIfResult> AnswerWhatIf(const explain::ClusterCopy& copy,
     result->took_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
   return result;
+}
+
+Result<explain::WhatIfGroups> AnswerGroupWhatIf(
+    const explain::ClusterCopy& copy, const config::KubeSchedulerConfiguration& config,
+    const config::Behaviour& behaviour, const explain::WhatIfRequest& request,
+    std::span<const berth::scheduler::ExtraPlugin> plugins) {
+  const auto start = Clock::now();
+  if (!behaviour.pod_groups) {
+    return Fail(
+        "this scheduler does not schedule pod groups: the feature gate GenericWorkload is off");
+  }
+  WhatIf what_if(copy, behaviour, request, plugins);
+  auto result = what_if.Run(config);
+  if (!result) return Fail(result.error());
+  explain::WhatIfGroups answer;
+  answer.groups = what_if.groups();
+  answer.notes = std::move(result->notes);
+  const auto asked = [](const explain::WhatIfGroup& group) { return group.source == "manifest"; };
+  const bool any = std::ranges::any_of(answer.groups, asked);
+  if (!any) answer.notes.push_back("no pod of the manifests belongs to a pod group");
+  answer.fits = any && std::ranges::all_of(answer.groups, [&](const explain::WhatIfGroup& group) {
+                  return group.fits || !asked(group);
+                });
+  answer.took_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return answer;
 }
 
 }  // namespace berth::cli

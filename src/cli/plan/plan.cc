@@ -1,13 +1,12 @@
 #include "cli/plan/plan.h"
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,10 +17,17 @@
 #include "cli/behaviour_flags.h"
 #include "cli/config_file.h"
 #include "cli/input.h"
+#include "cli/plan/apply.h"
+#include "cli/plan/live.h"
+#include "cli/plan/page.h"
+#include "cli/plan/recorded.h"
 #include "cli/plan/text.h"
-#include "plan/consolidate.h"
-#include "plan/drain.h"
+#include "cli/replay/choose_run.h"
+#include "files/read.h"
+#include "files/write.h"
 #include "plan/grow.h"
+#include "plan/node_map.h"
+#include "plan/question.h"
 #include "term/flags.h"
 #include "term/terminal.h"
 
@@ -31,12 +37,13 @@ namespace {
 constexpr int kWorks = 0;
 constexpr int kDoesNotWork = 1;
 constexpr int kBadInput = 2;
-constexpr int64_t kMostNodes = 100'000;
 
 constexpr std::string_view kIntro =
     "Shows what happens to the pods of a cluster if nodes are drained, lost, replaced or added:\n"
     "which pods move where, which have no place and why, and which budgets are in the way. The\n"
-    "answer comes from the engine that schedules the pods later. Nothing is changed anywhere.\n"
+    "answer comes from the engine that schedules the pods later. Nothing is changed anywhere, "
+    "unless\n"
+    "`apply` is said.\n"
     "\n"
     "usage: berth plan drain       -f DUMP NODE...|--selector S|--pool P\n"
     "       berth plan outage      -f DUMP NODE...|--selector S|--pool P|--zone Z\n"
@@ -45,9 +52,20 @@ constexpr std::string_view kIntro =
     "       berth plan grow        -f DUMP --like NODE --count N\n"
     "       berth plan fit         -f DUMP -f workload.yaml [--like NODE]\n"
     "       berth plan consolidate -f DUMP [--pool P] [--max-disruption N]\n"
+    "       berth plan restore-spread -f DUMP [--soft] [--max-disruption N]\n"
+    "       berth plan apply drain|shrink|consolidate|restore-spread ... --kubeconfig FILE "
+    "[--dry-run]\n"
+    "       berth plan apply --state FILE --kubeconfig FILE\n"
     "\n"
     "DUMP is the output of `kubectl get nodes,pods,pdb,rs,deploy,sts,ds,job,pvc,pv,sc,csinode -A\n"
-    "-o yaml` (or json), also gzipped.\n"
+    "-o yaml` (or json), also gzipped. With --kubeconfig or --context the objects are read from "
+    "the\n"
+    "cluster instead; -f then adds to them. With --recording they are those of a recording.\n"
+    "\n"
+    "apply carries the plan out: it cordons the nodes and evicts the pods one by one through the\n"
+    "eviction API, verifies where each replacement lands, and stops at the first surprise. "
+    "Without\n"
+    "a question it goes on with the plan in the state file.\n"
     "\n";
 
 constexpr std::string_view kExamples =
@@ -56,45 +74,91 @@ constexpr std::string_view kExamples =
     "  berth plan drain -f cluster.yaml --selector pool=spot\n"
     "  berth plan outage -f cluster.yaml --zone eu-1a\n"
     "  berth plan consolidate -f cluster.yaml -o script > consolidate.sh\n"
+    "  berth plan shrink -f cluster.yaml --pool spot --count 3 --prices prices.yaml --html "
+    "plan.html\n"
     "\n"
     "exit code: 0 every pod has a place, 1 some have none or may not move, 2 bad flags or input\n";
 
 struct Options {
+  plan::Question question;
+  bool apply = false;
   std::vector<std::string> files;
+  std::string kubeconfig;
+  std::string context;
+  std::string recording;
+  std::string at;
   std::string config;
-  std::string selector;
-  std::string pool;
-  std::string zone;
-  std::string topology;
-  std::string like;
-  std::string surge = "10%";
   std::string output = "table";
-  int64_t count = 0;
-  int64_t max_disruption = INT64_MAX;
+  std::string prices;
+  std::string html;
+  std::string state = "berth-plan.json";
   int64_t deadline = 10;
-  int64_t seed = 0;
+  bool dry_run = false;
+  bool timings = false;
   bool help = false;
   BehaviourFlags behaviour;
 };
 
+Result<void> ParseDisruption(const std::string& text, Options* o) {
+  int64_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stop != text.data() + text.size() || number < 0) {
+    return Fail(fmt::format("--max-disruption: \"{}\" is not a number of pods", text));
+  }
+  o->question.max_disruption = number;
+  return {};
+}
+
+Result<void> ParseCost(const std::string& text, Options* o) {
+  double cost = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), cost);
+  if (error != std::errc() || stop != text.data() + text.size() || !(cost >= 0 && cost < 1e9)) {
+    return Fail(fmt::format("--eviction-cost: \"{}\" is not a number of at least 0", text));
+  }
+  o->question.eviction_cost = cost;
+  return {};
+}
+
 term::Flags MakeFlags(Options* o) {
   term::Flags flags;
   flags.AddList("f,filename", "FILE|DIR|-", "manifests to read; may be repeated", &o->files);
+  flags.AddText("kubeconfig", "FILE", "read the cluster of this kubeconfig", &o->kubeconfig);
+  flags.AddText("context", "NAME", "read the cluster of this context of the kubeconfig",
+                &o->context);
+  flags.AddText("recording", "DIR", "the cluster of this recording (--record-dir)", &o->recording);
+  flags.AddText("at", "TIME", "as the recording has it then, such as 2026-05-01T12:00:00Z", &o->at);
   flags.AddText("l,selector", "SELECTOR", "nodes with these labels, such as pool=spot",
-                &o->selector);
+                &o->question.selector);
   flags.AddText("pool", "NAME", "nodes of the pool, by the label of the provider or `pool`",
-                &o->pool);
-  flags.AddText("zone", "NAME", "nodes of the zone", &o->zone);
-  flags.AddText("topology", "KEY=VALUE", "nodes with this topology label", &o->topology);
-  flags.AddText("like", "NODE", "grow, fit: the node that new ones are like", &o->like);
-  flags.AddNumber("count", "N", "shrink, grow: how many nodes", 1, kMostNodes, &o->count);
+                &o->question.pool);
+  flags.AddText("zone", "NAME", "nodes of the zone", &o->question.zone);
+  flags.AddText("topology", "KEY=VALUE", "nodes with this topology label", &o->question.topology);
+  flags.AddText("like", "NODE", "grow, fit: the node that new ones are like", &o->question.like);
+  flags.AddNumber("count", "N", "shrink, grow: how many nodes", 1, plan::kMostNodes,
+                  &o->question.count);
   flags.AddText("surge", "N|P%", "upgrade: nodes to add before as many are drained (default 10%)",
-                &o->surge);
-  flags.AddNumber("max-disruption", "N", "consolidate: pods that may be evicted in all", 0,
-                  INT64_MAX, &o->max_disruption);
-  flags.AddNumber("deadline", "SECONDS", "consolidate: when to stop searching (default 10)", 1,
-                  86400, &o->deadline);
-  flags.AddNumber("seed", "N", "seed of random choices (default 0)", 0, INT64_MAX, &o->seed);
+                &o->question.surge);
+  flags.Add("max-disruption", "N", "pods that may be evicted in all",
+            [o](const std::string& text) { return ParseDisruption(text, o); });
+  flags.AddSwitch("delete-emptydir-data",
+                  "consolidate, restore-spread: pods with local storage may be evicted, too",
+                  &o->question.lose_local_data);
+  flags.Add("eviction-cost", "X",
+            "consolidate: what an ordinary eviction costs, in the unit of prices, or in nodes",
+            [o](const std::string& text) { return ParseCost(text, o); });
+  flags.AddNumber("deadline", "SECONDS", "when to stop searching (default 10)", 1, 86400,
+                  &o->deadline);
+  flags.AddSwitch("soft", "restore-spread: constraints with ScheduleAnyway too", &o->question.soft);
+  flags.AddNumber("seed", "N", "seed of random choices (default 0)", 0, INT64_MAX,
+                  &o->question.seed);
+  flags.AddText("prices", "FILE", "what nodes cost per hour, by their labels", &o->prices);
+  flags.AddText("html", "FILE", "also write a page with a map of the nodes before and after",
+                &o->html);
+  flags.AddText("state", "FILE", "apply: how far the plan is carried out (berth-plan.json)",
+                &o->state);
+  flags.AddSwitch("dry-run", "apply: show what would be sent, and send nothing", &o->dry_run);
+  flags.AddSwitch("timings", "say on standard error how long reading and planning took",
+                  &o->timings);
   flags.AddText("config", "FILE", "KubeSchedulerConfiguration (v1)", &o->config);
   o->behaviour.Add(flags);
   flags.AddChoice("o,output", {"table", "wide", "json", "yaml", "script"},
@@ -113,206 +177,169 @@ int Misused(const Error& error) {
   return kBadInput;
 }
 
-// The cluster of the input with everything that decides about it.
-struct Setting {
-  explicit Setting(const config::Behaviour& behaviour) : inventory(behaviour) {}
+// apply without either takes kubectl's own kubeconfig.
+bool IsLive(const Options& o) { return o.apply || !o.kubeconfig.empty() || !o.context.empty(); }
 
-  plan::Inventory inventory;
-  std::optional<scheduler::ProfileSet> profiles;
-  std::unique_ptr<plan::Mover> mover;
+// What is planned by. A recording has rules of its own.
+struct Rules {
+  config::KubeSchedulerConfiguration config;
+  config::Behaviour behaviour = {};
 };
 
-Result<std::unique_ptr<Setting>> Read(const Options& o, const config::Behaviour& behaviour) {
-  const auto config = ReadConfig(o.config, behaviour, "berth plan");
-  if (!config) return Fail(config.error());
-  auto setting = std::make_unique<Setting>(behaviour);
-  plan::Inventory& inventory = setting->inventory;
-  const auto read =
-      ReadObjects(o.files, [&](api::Object object) { return inventory.Add(std::move(object)); });
-  if (!read) return Fail(read.error());
-  if (auto ok = inventory.Finish(); !ok) return Fail(ok.error());
-  if (inventory.cluster().NodeCount() == 0) {
-    return Fail("the input has no nodes; add `kubectl get nodes -o yaml`");
+// The cluster of the input with everything that decides about it.
+struct Setting {
+  std::unique_ptr<plan::Model> model;
+  std::vector<std::string> notes;  // what could not be read
+
+  plan::Inventory& inventory() { return model->inventory(); }
+};
+
+Result<void> ReadRecording(const Options& o, Rules* rules, std::vector<api::Object>* objects,
+                           std::vector<std::string>* notes) {
+  std::optional<int64_t> at;
+  if (!o.at.empty()) {
+    const auto time = ParseTime(o.at);
+    if (!time) return Fail(time.error().In("--at"));
+    at = *time;
   }
-  const auto seed = static_cast<uint64_t>(o.seed);
-  auto profiles =
-      scheduler::ProfileSet::Make(*config, behaviour, inventory.cluster(), nullptr, seed);
-  if (!profiles) return Fail(profiles.error());
-  setting->profiles = std::move(*profiles);
-  scheduler::AlgorithmOptions algorithm;
-  algorithm.seed = seed;
-  setting->mover = std::make_unique<plan::Mover>(inventory, *setting->profiles, algorithm);
+  auto recorded = ReadRecorded(o.recording, at);
+  if (!recorded) return Fail(recorded.error());
+  if (!recorded->damage.empty()) {
+    notes->push_back("the recording was read up to its damage: " + recorded->damage);
+  }
+  if (o.config.empty()) rules->config = std::move(recorded->config);
+  if (!o.behaviour.Given()) rules->behaviour = recorded->behaviour;
+  *objects = std::move(recorded->objects);
+  return {};
+}
+
+Result<std::unique_ptr<Setting>> Read(const Options& o, const config::Behaviour& behaviour) {
+  auto config = ReadConfig(o.config, behaviour, "berth plan");
+  if (!config) return Fail(config.error());
+  Rules rules{std::move(*config), behaviour};
+  auto setting = std::make_unique<Setting>();
+  std::vector<api::Object> recorded;
+  if (!o.recording.empty()) {
+    auto ok = ReadRecording(o, &rules, &recorded, &setting->notes);
+    if (!ok) return Fail(ok.error());
+  }
+  plan::ModelOptions options;
+  options.config = std::move(rules.config);
+  options.behaviour = rules.behaviour;
+  options.seed = static_cast<uint64_t>(o.question.seed);
+  const auto read = [&](const api::ObjectConsumer& add) -> Result<void> {
+    for (api::Object& object : recorded) {
+      if (auto ok = add(std::move(object)); !ok) return ok;
+    }
+    if (IsLive(o)) {
+      auto ok = ReadLive(o.kubeconfig, o.context, behaviour, add, &setting->notes);
+      if (!ok) return ok;
+    }
+    return o.files.empty() ? Result<void>() : ReadObjects(o.files, add);
+  };
+  auto model = plan::Model::Make(options, read);
+  if (!model) return Fail(model.error());
+  setting->model = std::move(*model);
+  if (setting->inventory().cluster().NodeCount() == 0) {
+    return Fail(o.files.empty() ? "the cluster has no nodes"
+                                : "the input has no nodes; add `kubectl get nodes -o yaml`");
+  }
   return setting;
 }
 
-// Labels that name the pool of a node, by provider.
-constexpr std::string_view kPoolLabels[] = {
-    "pool",
-    "nodepool",
-    "node-pool",
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "kubernetes.azure.com/agentpool",
-    "agentpool",
-    "karpenter.sh/nodepool",
-};
-
-Result<std::vector<std::string>> ByLabel(const plan::Inventory& inventory, std::string_view key,
-                                         std::string_view value) {
-  api::Selector selector;
-  selector.Add(api::Requirement::Equal(key, value));
-  return inventory.Select(selector);
-}
-
-Result<std::vector<std::string>> ByPool(const plan::Inventory& inventory, const std::string& pool) {
-  for (const std::string_view key : kPoolLabels) {
-    auto nodes = ByLabel(inventory, key, pool);
-    if (!nodes->empty()) return nodes;
-  }
-  return Fail(fmt::format("no node is in a pool {}; choose nodes with --selector", pool));
-}
-
-// The nodes that the command line chooses; all of them if it chooses none and `or_all`.
-Result<std::vector<std::string>> Chosen(const Options& o, const plan::Inventory& inventory,
-                                        const std::vector<std::string>& names, bool or_all) {
-  const int ways = !names.empty() + !o.selector.empty() + !o.pool.empty() + !o.zone.empty() +
-                   !o.topology.empty();
-  if (ways > 1) return Fail("choose nodes by one of names, --selector, --pool, --zone, --topology");
-  if (ways == 0 && or_all) return inventory.Select(api::Selector());
-  if (ways == 0) return Fail("choose nodes: by name, or with --selector, --pool or --zone");
-  for (const std::string& name : names) {
-    if (inventory.FindNode(name) == nullptr) return Fail("no node " + name + " in the input");
-  }
-  if (!names.empty()) return names;
-  Result<std::vector<std::string>> nodes;
-  std::string what;
-  if (!o.pool.empty()) return ByPool(inventory, o.pool);
-  if (!o.zone.empty()) {
-    nodes = ByLabel(inventory, "topology.kubernetes.io/zone", o.zone);
-    what = "in zone " + o.zone;
-  } else if (!o.topology.empty()) {
-    const size_t equals = o.topology.find('=');
-    if (equals == std::string::npos) return Fail("--topology: write KEY=VALUE");
-    nodes = ByLabel(inventory, o.topology.substr(0, equals), o.topology.substr(equals + 1));
-    what = "with " + o.topology;
-  } else {
-    const auto selector = api::Selector::Parse(o.selector);
-    if (!selector) return Fail(selector.error().In("--selector"));
-    nodes = inventory.Select(*selector);
-    what = "matching " + o.selector;
-  }
-  if (nodes->empty()) return Fail("no node " + what + " in the input");
-  return nodes;
-}
-
-// "3" or "10%" of `nodes`, at least one.
-Result<size_t> ParseSurge(const std::string& text, size_t nodes) {
-  int64_t number = 0;
-  const bool percent = text.ends_with('%');
-  const char* end = text.data() + text.size() - (percent ? 1 : 0);
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end || number < 1 || number > kMostNodes) {
-    return Fail(fmt::format("--surge: \"{}\" is not a number of nodes, or a percentage", text));
-  }
-  const auto count = static_cast<size_t>(number);
-  return percent ? std::max<size_t>(1, (nodes * count + 99) / 100) : count;
-}
-
-// One node of every type: by instance type where nodes have that label, otherwise by what they
-// offer and repel.
-std::vector<std::string> NodeTypes(const plan::Inventory& inventory) {
-  std::set<std::string> seen;
-  std::vector<std::string> types;
-  for (const std::string& name : inventory.Select(api::Selector())) {
-    const api::Node& node = *inventory.FindNode(name);
-    const std::string* type =
-        api::FindValue(node.metadata.labels, "node.kubernetes.io/instance-type");
-    std::string key = type != nullptr ? *type : std::string();
-    if (type == nullptr) {
-      for (const auto& [resource, amount] : node.status.allocatable) {
-        key += fmt::format("{}={},", resource, amount.String());
-      }
-    }
-    for (const api::Taint& taint : node.spec.taints) {
-      if (!taint.key.starts_with("node.kubernetes.io/")) key += taint.key + taint.value;
-    }
-    if (seen.insert(key).second) types.push_back(name);
-  }
-  return types;
-}
-
-// `fit` without --like: the plan of the type that places most pods with the fewest nodes, and what
-// the other types would take.
-Result<plan::Plan> BestFit(const Options& o, const config::Behaviour& behaviour,
-                           const std::vector<std::string>& types) {
-  std::optional<plan::Plan> best;
-  std::vector<std::string> alternatives;
+// `fit` without --like: the node of the type that places most pods, for the least money if there
+// are prices, otherwise with the fewest nodes. `alternatives` says what each type would take.
+Result<std::string> BestType(const Options& o, const config::Behaviour& behaviour,
+                             const plan::PriceList& prices, const std::vector<std::string>& types,
+                             std::vector<std::string>* alternatives) {
+  std::optional<std::tuple<int64_t, double, size_t>> best;
+  std::string chosen;
   for (const std::string& type : types) {
     auto setting = Read(o, behaviour);
     if (!setting) return Fail(setting.error());
-    plan::Inventory& inventory = (*setting)->inventory;
-    plan::Plan plan = plan::PlanFit(inventory, *(*setting)->mover, *inventory.FindNode(type),
-                                    static_cast<size_t>(kMostNodes));
-    alternatives.push_back(fmt::format("nodes like {}: {} more, {} pods without a place",
-                                       Visible(type), plan.nodes.size(), plan.homeless));
-    const auto rank = [](const plan::Plan& p) { return std::pair(p.homeless, p.nodes.size()); };
-    if (!best || rank(plan) < rank(*best)) best = std::move(plan);
+    plan::Inventory& inventory = (*setting)->inventory();
+    const double hourly = prices.Hourly(*inventory.FindNode(type)).value_or(0);
+    const plan::Plan plan =
+        plan::PlanFit(inventory, (*setting)->model->mover(), *inventory.FindNode(type),
+                      static_cast<size_t>(plan::kMostNodes));
+    const double cost = hourly * static_cast<double>(plan.nodes.size());
+    alternatives->push_back(fmt::format(
+        "nodes like {}: {} more, {} pods without a place{}", Visible(type), plan.nodes.size(),
+        plan.homeless, prices.Empty() ? "" : fmt::format(", {:.2f} per hour", cost)));
+    const std::tuple rank(plan.homeless, cost, plan.nodes.size());
+    if (best && *best <= rank) continue;
+    best = rank;
+    chosen = type;
   }
-  best->alternatives = std::move(alternatives);
-  return std::move(*best);
+  return chosen;
 }
 
-Result<const api::Node*> Model(const Options& o, const plan::Inventory& inventory) {
-  if (o.like.empty()) return Fail("--like NODE is missing: what are the new nodes like?");
-  const api::Node* model = inventory.FindNode(o.like);
-  if (model == nullptr) return Fail("--like: no node " + o.like + " in the input");
-  return model;
-}
+// Says how far a search is, and ends it at the deadline.
+class Patience {
+ public:
+  explicit Patience(int64_t seconds) : end_(Clock::now() + std::chrono::seconds(seconds)) {}
 
-Result<plan::Plan> Consolidate(const Options& o, Setting& setting,
-                               std::vector<std::string> candidates) {
+  std::function<bool(size_t)> GoOn() {
+    return [this](size_t trials) {
+      progress_.Update(trials);
+      return Clock::now() < end_;
+    };
+  }
+
+ private:
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::seconds(o.deadline);
-  term::Progress progress("searching", 0);
-  plan::ConsolidateOptions options;
-  options.candidates = std::move(candidates);
-  options.max_moves = o.max_disruption;
-  options.seed = static_cast<uint64_t>(o.seed);
-  options.go_on = [&](size_t trials) {
-    progress.Update(trials);
-    return Clock::now() < end;
-  };
-  return plan::PlanConsolidation(setting.inventory, *setting.mover, options);
+
+  const Clock::time_point end_;
+  term::Progress progress_{"searching", 0};
+};
+
+Result<plan::PriceList> ReadPrices(const std::string& path) {
+  if (path.empty()) return plan::PriceList();
+  const auto text = files::ReadFile(path);
+  if (!text) return Fail(text.error());
+  auto prices = plan::PriceList::Parse(*text);
+  if (!prices) return Fail(prices.error().In(path));
+  return prices;
 }
 
-Result<plan::Plan> Answer(const std::string& question, const Options& o,
-                          const std::vector<std::string>& names,
-                          const config::Behaviour& behaviour) {
-  auto read = Read(o, behaviour);
-  if (!read) return Fail(read.error());
-  Setting& setting = **read;
-  plan::Inventory& inventory = setting.inventory;
-  if (question == "fit" && o.like.empty()) return BestFit(o, behaviour, NodeTypes(inventory));
-  if (question == "fit" || question == "grow") {
-    const auto model = Model(o, inventory);
-    if (!model) return Fail(model.error());
-    const api::Node like = **model;
-    if (question == "fit") return plan::PlanFit(inventory, *setting.mover, like, kMostNodes);
-    if (o.count == 0) return Fail("--count N is missing");
-    return plan::PlanGrow(inventory, *setting.mover, like, static_cast<size_t>(o.count));
+void PrintTimings(std::chrono::steady_clock::duration reading,
+                  std::chrono::steady_clock::duration planning) {
+  const auto seconds = [](auto duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
+  fmt::print(stderr, "read in {:.2f} s, planned in {:.2f} s\n", seconds(reading),
+             seconds(planning));
+}
+
+// The plan, with costs and, where it was asked for, as a page.
+Result<plan::Plan> Make(Options o, const config::Behaviour& behaviour) {
+  using Clock = std::chrono::steady_clock;
+  const auto prices = ReadPrices(o.prices);
+  if (!prices) return Fail(prices.error());
+  const Clock::time_point begin = Clock::now();
+  auto setting = Read(o, behaviour);
+  if (!setting) return Fail(setting.error());
+  plan::Inventory& inventory = (*setting)->inventory();
+  const Clock::time_point read = Clock::now();
+  std::vector<std::string> alternatives;
+  if (o.question.question == "fit" && o.question.like.empty()) {
+    auto type = BestType(o, behaviour, *prices, plan::NodeTypes(inventory), &alternatives);
+    if (!type) return Fail(type.error());
+    o.question.like = std::move(*type);
   }
-  const auto nodes = Chosen(o, inventory, names, /*or_all=*/question == "consolidate");
-  if (!nodes) return Fail(nodes.error());
-  if (question == "drain") return plan::PlanDrain(inventory, *setting.mover, *nodes);
-  if (question == "outage") return plan::PlanOutage(inventory, *setting.mover, *nodes);
-  if (question == "consolidate") return Consolidate(o, setting, *nodes);
-  if (question == "shrink") {
-    if (o.count == 0) return Fail("--count N is missing");
-    return plan::PlanShrink(inventory, *setting.mover, *nodes, static_cast<size_t>(o.count));
+  plan::NodeMap map(inventory, *prices);
+  Patience patience(o.deadline);
+  auto plan = plan::Answer(*(*setting)->model, o.question, *prices, patience.GoOn());
+  if (!plan) return plan;
+  plan->alternatives = std::move(alternatives);
+  for (std::string& note : (*setting)->notes) plan->warnings.push_back(std::move(note));
+  map.Finish(inventory, &*plan);
+  if (o.timings) PrintTimings(read - begin, Clock::now() - read);
+  if (!o.html.empty()) {
+    auto ok = files::WriteFile(o.html, PlanPage(*plan, map.Nodes()));
+    if (!ok) return Fail(ok.error());
   }
-  const auto surge = ParseSurge(o.surge, nodes->size());
-  if (!surge) return Fail(surge.error());
-  return plan::PlanUpgrade(inventory, *setting.mover, *nodes, *surge);
+  return plan;
 }
 
 Result<void> Print(const plan::Plan& plan, const std::string& output) {
@@ -339,6 +366,56 @@ Result<void> Print(const plan::Plan& plan, const std::string& output) {
   return {};
 }
 
+Result<void> CheckInput(const Options& o) {
+  if (o.apply && (!o.files.empty() || !o.recording.empty())) {
+    return Fail("apply works on a live cluster: give --kubeconfig or --context, not -f");
+  }
+  if (o.apply && o.output != "table" && o.output != "wide") return Fail("apply prints tables only");
+  if (!o.recording.empty() && IsLive(o)) {
+    return Fail("give one of --recording and --kubeconfig or --context");
+  }
+  if (o.recording.empty() && !o.at.empty()) return Fail("--at is for --recording");
+  if (o.files.empty() && !IsLive(o) && o.recording.empty() && !o.apply) {
+    return Fail("nothing to read; give a dump with -f, or a cluster with --kubeconfig");
+  }
+  return {};
+}
+
+Result<ApplyCommand> CommandOf(const Options& o, const config::Behaviour& behaviour) {
+  auto config = ReadConfig(o.config, behaviour, "berth plan");
+  if (!config) return Fail(config.error());
+  ApplyCommand command;
+  command.kubeconfig = o.kubeconfig;
+  command.context = o.context;
+  command.state_file = o.state;
+  command.config = std::move(*config);
+  command.behaviour = behaviour;
+  command.seed = static_cast<uint64_t>(o.question.seed);
+  return command;
+}
+
+int CodeOf(const Result<bool>& done) {
+  if (!done) return Complain(done.error());
+  return *done ? kWorks : kDoesNotWork;
+}
+
+int Carry(const Options& o, const config::Behaviour& behaviour, const plan::Plan& plan) {
+  if (o.dry_run) {
+    std::fputs(DryRunText(plan).c_str(), stdout);
+    return plan.Works() ? kWorks : kDoesNotWork;
+  }
+  const auto command = CommandOf(o, behaviour);
+  if (!command) return Complain(command.error());
+  return CodeOf(ApplyPlan(*command, o.question, plan));
+}
+
+int Resume(const Options& o, const config::Behaviour& behaviour) {
+  if (o.dry_run) return Misused(Error("--dry-run needs a question: berth plan apply drain …"));
+  const auto command = CommandOf(o, behaviour);
+  if (!command) return Complain(command.error());
+  return CodeOf(ResumePlan(*command));
+}
+
 }  // namespace
 
 int Plan(const std::vector<std::string>& args) {
@@ -350,21 +427,30 @@ int Plan(const std::vector<std::string>& args) {
     fmt::print("{}flags:\n{}{}", kIntro, flags.Help(), kExamples);
     return kWorks;
   }
-  constexpr std::string_view kQuestions[] = {"drain", "outage", "upgrade",    "shrink",
-                                             "grow",  "fit",    "consolidate"};
-  if (rest.empty()) return Misused(Error("say what to plan: drain, outage, consolidate, …"));
-  const std::string question = rest.front();
-  rest.erase(rest.begin());
-  if (std::find(std::begin(kQuestions), std::end(kQuestions), question) == std::end(kQuestions)) {
-    return Misused(Error("cannot plan " + question));
+  if (!rest.empty() && rest.front() == "apply") {
+    options.apply = true;
+    rest.erase(rest.begin());
   }
-  if (options.files.empty()) return Misused(Error("nothing to read; give a dump with -f"));
+  const bool resumes = options.apply && rest.empty();
+  if (rest.empty() && !resumes) {
+    return Misused(Error("say what to plan: drain, outage, consolidate, …"));
+  }
+  if (!resumes) {
+    options.question.question = rest.front();
+    options.question.nodes.assign(rest.begin() + 1, rest.end());
+    if (!plan::IsQuestion(options.question.question)) {
+      return Misused(Error("cannot plan " + options.question.question));
+    }
+  }
+  if (auto ok = CheckInput(options); !ok) return Misused(ok.error());
   const auto behaviour = options.behaviour.Make("berth plan");
   if (!behaviour) return Complain(behaviour.error());
-  const auto plan = Answer(question, options, rest, *behaviour);
+  if (resumes) return Resume(options, *behaviour);
+  const auto plan = Make(options, *behaviour);
   if (!plan) return Complain(plan.error());
   if (auto ok = Print(*plan, options.output); !ok) return Complain(ok.error());
-  return plan->Works() ? kWorks : kDoesNotWork;
+  if (options.apply) return Carry(options, *behaviour, *plan);
+  return plan->Works() && plan->excess_after == 0 ? kWorks : kDoesNotWork;
 }
 
 }  // namespace berth::cli

@@ -31,10 +31,22 @@ std::string Verdict(const Plan& plan, bool colour) {
   if (!plan.Works()) {
     return term::Toned("Not every pod has a place.", term::Tone::kBad, colour);
   }
+  if (plan.excess_after > 0) {
+    return term::Toned(fmt::format("Spread constraints are still violated by {}.",
+                                   Counted(plan.excess_after, "pod")),
+                       term::Tone::kBad, colour);
+  }
   if (plan.pods.empty() && plan.nodes.empty()) {
     return plan.question == "consolidate" ? "No node can be given up." : "Nothing changes.";
   }
   return term::Toned("Every pod has a place.", term::Tone::kGood, colour);
+}
+
+std::string CostText(const Plan& plan) {
+  if (!plan.hourly_before || !plan.hourly_after) return "";
+  const double change = *plan.hourly_after - *plan.hourly_before;
+  return fmt::format("Cost per hour: {:.2f} before, {:.2f} after ({:+.2f}).\n", *plan.hourly_before,
+                     *plan.hourly_after, change);
 }
 
 std::string Headline(const Plan& plan, bool colour) {
@@ -49,7 +61,10 @@ std::string Headline(const Plan& plan, bool colour) {
   add(plan.homeless, "homeless");
   add(plan.blocked, "blocked");
   add(plan.lost, "lost");
-  return fmt::format("{}\n{}\n", line, Verdict(plan, colour));
+  if (plan.excess_before > 0) {
+    line += fmt::format(", excess {} before, {} after", plan.excess_before, plan.excess_after);
+  }
+  return fmt::format("{}\n{}\n{}", line, Verdict(plan, colour), CostText(plan));
 }
 
 std::string NodesText(const Plan& plan) {
@@ -134,6 +149,27 @@ std::string Quoted(const std::string& word) {
   return text + "'";
 }
 
+// Evictions one by one, each after the workload of the one before is whole again.
+std::string EvictionsOf(const Plan& plan) {
+  std::string text =
+      "evict() {\n"
+      "  printf '{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":"
+      "{\"namespace\":\"%s\",\"name\":\"%s\"}}' \"$1\" \"$2\" |\n"
+      "    kubectl create --raw \"/api/v1/namespaces/$1/pods/$2/eviction\" -f - > /dev/null\n"
+      "  kubectl wait --for=delete --timeout=10m -n \"$1\" \"pod/$2\"\n"
+      "}\n";
+  for (const Step& step : plan.pods) {
+    text += fmt::format("evict {} {}  # to {}\n", Quoted(step.namespace_), Quoted(step.name),
+                        Visible(step.to));
+    const std::string kind = step.workload.substr(0, step.workload.find(' '));
+    if (kind != "Deployment" && kind != "StatefulSet") continue;
+    const std::string name = step.workload.substr(step.workload.find('/') + 1);
+    text += fmt::format("kubectl rollout status --timeout=10m -n {} {}\n", Quoted(step.namespace_),
+                        Quoted((kind == "Deployment" ? "deployment/" : "statefulset/") + name));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string PlanText(const Plan& plan, const PlanTextOptions& options) {
@@ -144,6 +180,7 @@ std::string PlanText(const Plan& plan, const PlanTextOptions& options) {
 std::string PlanScript(const Plan& plan) {
   std::string text =
       fmt::format("#!/bin/sh\n# berth plan {}: {} pods move\nset -e\n", plan.question, plan.moves);
+  if (plan.question == "restore-spread") return text + EvictionsOf(plan);
   const bool drains_at_once = plan.question != "upgrade";
   if (drains_at_once) {
     for (const NodeStep& node : plan.nodes) {

@@ -74,14 +74,21 @@ std::string Axis(const Scale& scale, const std::vector<double>& steps,
   return text;
 }
 
-std::string TimeAxis(const Scale& scale) {
+// A place on the x axis.
+std::string PlaceText(const TimeChart& chart, double x) {
+  if (chart.percent) return fmt::format("{:.3g} %", x);
+  return x == 0 ? "0s" : LengthText(x);
+}
+
+std::string TimeAxis(const TimeChart& chart, const Scale& scale) {
   std::string text;
-  for (const double time : TimeSteps(scale.end)) {
+  for (const double time : chart.percent ? AxisSteps(scale.end) : TimeSteps(scale.end)) {
+    if (time > scale.end) break;
     const double x = scale.X(time);
     // A label at the right edge must not stick out.
     const char* place = x > kWidth - kRight - 14 ? "end" : "middle";
     text += fmt::format("<text class=\"x\" x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", At(x),
-                        At(kHeight - 8), place, time == 0 ? "0" : LengthText(time));
+                        At(kHeight - 8), place, time == 0 ? "0" : PlaceText(chart, time));
   }
   return text;
 }
@@ -154,8 +161,7 @@ std::string Hovers(const TimeChart& chart, const Scale& scale) {
         i == 0 ? scale.X(chart.times[0]) : scale.X((chart.times[i - 1] + chart.times[i]) / 2);
     const double to =
         i + 1 == count ? kWidth - kRight : scale.X((chart.times[i] + chart.times[i + 1]) / 2);
-    std::string title = LengthText(chart.times[i]);
-    if (chart.times[i] == 0) title = "0s";
+    std::string title = PlaceText(chart, chart.times[i]);
     for (const Series& series : chart.series) {
       title += fmt::format("\n{}: {}", series.label, chart.show(series.values[i]));
     }
@@ -277,7 +283,7 @@ std::string Draw(const TimeChart& chart) {
   const std::vector<double> steps =
       chart.lengths ? LengthSteps(Lowest(chart), highest) : AxisSteps(highest);
   const Scale scale{chart.times.empty() ? 0 : chart.times.back(), steps.back(), steps.front()};
-  text += Open(chart.title) + Axis(scale, steps, chart.show) + TimeAxis(scale);
+  text += Open(chart.title) + Axis(scale, steps, chart.show) + TimeAxis(chart, scale);
   text += Moments(chart, scale) + Curves(chart, scale) + Hovers(chart, scale);
   return text + "</svg>\n</figure>\n";
 }

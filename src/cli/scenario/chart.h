@@ -27,6 +27,8 @@ struct TimeChart {
   std::vector<Series> series;
   bool stacked = false;
   double top = 0;  // of the axis; 0: as high as the values need
+  // The x axis has percent instead of times.
+  bool percent = false;
   // Values are lengths of time that differ by powers of ten: equal distances are equal factors.
   bool lengths = false;
   std::function<std::string(double)> show;            // a value as text

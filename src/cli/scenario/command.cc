@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -11,12 +11,16 @@
 
 #include "api/codec/json.h"
 #include "api/codec/yaml_writer.h"
+#include "cli/build_info.h"
 #include "cli/config_file.h"
 #include "cli/input.h"
 #include "cli/plugins.h"
 #include "cli/scenario/page.h"
 #include "cli/scenario/text.h"
 #include "files/read.h"
+#include "files/write.h"
+#include "record/directory.h"
+#include "record/recorder.h"
 #include "sim/scenario/run.h"
 #include "sim/scenario/scenario.h"
 #include "term/terminal.h"
@@ -57,14 +61,6 @@ Result<sim::Scenario> LoadScenario(const ScenarioCommand& command) {
   return scenario;
 }
 
-Result<void> WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) return Fail(fmt::format("{}: cannot be written", path));
-  return {};
-}
-
 Result<void> Print(const sim::ScenarioReport& report, const ScenarioCommand& command,
                    double seconds) {
   if (command.output == "table") {
@@ -85,6 +81,44 @@ Result<void> Print(const sim::ScenarioReport& report, const ScenarioCommand& com
   return {};
 }
 
+// Every decision of the run, for berth replay. A simulation waits for the disk, so nothing is lost.
+class ScenarioRecording {
+ public:
+  static Result<std::unique_ptr<ScenarioRecording>> Open(const ScenarioCommand& command) {
+    std::unique_ptr<ScenarioRecording> recording(new ScenarioRecording());
+    record::DirectoryOptions directory;
+    directory.dir = command.record_dir;
+    directory.max_bytes = uint64_t{1} << 40;
+    directory.waiting_bytes = uint64_t{1} << 34;
+    auto sink = record::DirectorySink::Open(directory, [](const std::string& reason) {
+      fmt::print(stderr, "berth simulate: --record-dir: the recording has ended: {}\n", reason);
+    });
+    if (!sink) return Fail(sink.error());
+    recording->sink_ = std::move(*sink);
+    recording->recorder_ = std::make_unique<record::Recorder>(
+        *recording->sink_, command.gates,
+        record::RecorderOptions{.berth_version = std::string(BuildCommit())});
+    return recording;
+  }
+  ~ScenarioRecording() {
+    if (recorder_) recorder_->Close();
+  }
+
+  berth::scheduler::EngineTap& Tap() { return *recorder_; }
+
+ private:
+  ScenarioRecording() = default;
+
+  std::unique_ptr<record::DirectorySink> sink_;
+  std::unique_ptr<record::Recorder> recorder_;
+};
+
+// Null: nothing is to be recorded.
+Result<std::unique_ptr<ScenarioRecording>> Record(const ScenarioCommand& command) {
+  if (command.record_dir.empty()) return nullptr;
+  return ScenarioRecording::Open(command);
+}
+
 }  // namespace
 
 Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
@@ -96,7 +130,7 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   if (!config) return Fail(config.error());
   if (!command.html.empty()) {
     // Better told before a long run than after it.
-    if (auto ok = WriteFile(command.html, ""); !ok) return Fail(ok.error());
+    if (auto ok = files::WriteFile(command.html, ""); !ok) return Fail(ok.error());
   }
   const auto plugins = LoadPlugins(command.plugin_paths, "berth simulate");
   if (!plugins) return Fail(plugins.error());
@@ -114,14 +148,18 @@ Result<int64_t> RunScenarioCommand(const ScenarioCommand& command) {
   options.progress = [&](sim::Nanos at) {
     progress->Update(static_cast<size_t>(at / sim::kSecond));
   };
+  auto recording = Record(command);
+  if (!recording) return Fail(recording.error().In("--record-dir"));
+  if (*recording) options.tap = &(*recording)->Tap();
   const auto report = sim::RunScenario(*scenario, options);
+  recording->reset();  // writes what waits
   progress.reset();
   if (!report) return Fail(report.error().In(command.scenario));
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!command.html.empty()) {
     const std::string title = std::filesystem::path(command.scenario).stem().string();
-    if (auto ok = WriteFile(command.html, ScenarioPage(*report, title)); !ok) {
+    if (auto ok = files::WriteFile(command.html, ScenarioPage(*report, title)); !ok) {
       return Fail(ok.error());
     }
   }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "config/behaviour.h"
+#include "config/feature_gates.h"
 
 namespace berth::cli {
 
@@ -20,7 +21,9 @@ struct ScenarioCommand {
   std::string html;                 // a page to write; empty: none
   std::optional<int64_t> duration;  // nanoseconds; instead of the scenario's
   std::optional<int64_t> seed;      // instead of the scenario's
+  std::string record_dir;           // for a recording; empty: none
   bool adaptive_sampling = false;
+  config::FeatureGates gates = {};  // of the behaviour
   config::Behaviour behaviour = {};
 };
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/time.h"
+#include "config/minor_rules.h"
 #include "log/log.h"
 
 namespace berth::cli::scheduler {
@@ -115,6 +116,10 @@ DecisionLog::DecisionLog(server::SchedulerMetrics& metrics, int64_t (*now_ns)())
   wants().now_ns = now_ns != nullptr ? now_ns : &CoarseNs;
   wants().slow_cycle_ns = kSlowCycleNs;
   FollowVerbosity();
+}
+
+void DecisionLog::Follow(const config::Behaviour& behaviour) {
+  pod_first_ = config::MinorRulesOf(behaviour).log_has_pod_of_cycle_first;
 }
 
 void DecisionLog::FollowVerbosity() {
@@ -346,8 +351,14 @@ void DecisionLog::PostFiltered(const Pod& pod, const framework::Status& status,
     }
   }
   if (result.nomination == framework::PostFilterResult::Nomination::kSet) {
-    log::Info(2, kPreemption, "the target node for the preemption is determined",
-              {{"node", result.nominated_node}, {"pod", NameOf(pod)}});
+    constexpr std::string_view kDetermined = "the target node for the preemption is determined";
+    const log::Field node{"node", result.nominated_node};
+    const log::Field preemptor{"pod", NameOf(pod)};
+    if (pod_first_) {
+      log::Info(2, kPreemption, kDetermined, {preemptor, node});
+    } else {
+      log::Info(2, kPreemption, kDetermined, {node, preemptor});
+    }
   }
   if (log::V(5)) {
     const std::string message = status.Message();

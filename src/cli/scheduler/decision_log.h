@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "base/string_hash.h"
+#include "config/behaviour.h"
 #include "scheduler/observer.h"
 #include "server/metrics/scheduler_metrics.h"
 
@@ -36,6 +37,8 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   // `now_ns` null: a clock that costs little and ticks every few milliseconds.
   explicit DecisionLog(server::SchedulerMetrics& metrics, int64_t (*now_ns)() = nullptr);
 
+  // Lines are those of that minor from now on.
+  void Follow(const config::Behaviour& behaviour);
   // To be called when the log's verbosity has changed.
   void FollowVerbosity();
 
@@ -145,6 +148,7 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
 
   server::SchedulerMetrics& metrics_;
   bool verbose_ = false;     // -v=2 or more
+  bool pod_first_ = false;   // MinorRules::log_has_pod_of_cycle_first
   ByString<Nodes> decided_;  // of pods that are being bound, by uid
 };
 

@@ -184,6 +184,7 @@ TEST_F(DecisionLogTest, AVerbosityThatChangesIsFollowed) {
 
 TEST_F(DecisionLogTest, APreemptionIsThereFromItsTargetToItsEnd) {
   Configure(2);
+  decisions_.Follow(config::Behaviour(config::FeatureGates(35)));
   auto engine = MakeEngine();
   engine->Upsert(static_cast<api::Node>(MakeNode("n1").Cpu("2")));
   api::Pod low = MakePod("low").Requests("cpu", "2");
@@ -207,6 +208,26 @@ TEST_F(DecisionLogTest, APreemptionIsThereFromItsTargetToItsEnd) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("No preemption candidate")));
+}
+
+TEST_F(DecisionLogTest, ThePodOfACycleComesFirstFrom136On) {
+  Configure(2);
+  cluster::Cluster cluster;
+  const cluster::PodId id = cluster.AddPod(MakePod("high"));
+  framework::PostFilterResult result;
+  result.nomination = framework::PostFilterResult::Nomination::kSet;
+  result.nominated_node = "n1";
+  for (const int minor : {35, 36, 37}) {
+    decisions_.Follow(config::Behaviour(config::FeatureGates(minor)));
+    decisions_.PostFiltered(cluster.GetPod(id), {}, result);
+  }
+  const std::string text = Text();
+  const std::string line = "\"the target node for the preemption is determined\" ";
+  const std::string before = line + "node=\"n1\" pod=\"ns/high\"\n";
+  const std::string since = line + "pod=\"ns/high\" node=\"n1\"\n";
+  EXPECT_THAT(text, HasSubstr(before));
+  EXPECT_GT(text.find(since), text.find(before));
+  EXPECT_NE(text.find(since), text.rfind(since)) << "1.36 and 1.37";
 }
 
 TEST_F(DecisionLogTest, PluginsThatFailAreNamedAtAnyVerbosity) {

@@ -54,6 +54,7 @@ struct FlagValues {
   int64_t secure_port = 10259;
   std::string tls_cert_file;
   std::vector<std::string> tls_cipher_suites;
+  std::vector<int32_t> tls_curve_preferences;
   std::string tls_min_version;
   std::string tls_private_key_file;
   std::vector<SniCertKey> tls_sni_cert_key;
@@ -110,11 +111,16 @@ struct FlagValues {
   std::string vmodule;
   // Berth
   std::string kubernetes_version = "auto";  // or "1.34" and so on
+  bool adaptive_sampling = false;
   bool dashboard = false;
   bool explain_events = false;
   std::vector<std::string> plugin_path;
   int32_t threads = 0;  // 0: one per core
   bool trace_latency = false;
+  bool fence_bindings = false;
+  std::string record_dir;
+  bool record_redact = false;
+  int64_t record_max_bytes = int64_t{2} << 30;
   uint64_t seed = 0;  // of ties between nodes; 0: drawn at start
   // Global
   bool help = false;

@@ -2,12 +2,17 @@
 #include "cli/scheduler/flags_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/go/go_text.h"
+#include "api/rules/quantity.h"
 #include "api/time.h"
+#include "cli/recording.h"
 #include "cli/scheduler/flags_values.h"
 #include "cli/scheduler/kubernetes_choice.h"
 #include "cli/scheduler/version.h"
@@ -97,6 +102,26 @@ class Table {
     flag.text = [out] { return "[" + WriteCsv(*out) + "]"; };
   }
 
+  // As Strings, of 32 bits each.
+  void Integers(std::string_view name, std::vector<int32_t>* out, std::string_view help) {
+    Flag& flag = Add(name, "int32Slice", help);
+    flag.set = [out, given = false](const std::string& text) mutable -> Result<void> {
+      std::vector<int32_t> read;
+      for (size_t at = 0; at <= text.size();) {
+        const size_t end = std::min(text.find(',', at), text.size());
+        const auto parsed = ParseInt(std::string_view(text).substr(at, end - at), 32);
+        if (!parsed) return Fail(parsed.error());
+        read.push_back(static_cast<int32_t>(*parsed));
+        at = end + 1;
+      }
+      if (!given) out->clear();
+      given = true;
+      out->insert(out->end(), read.begin(), read.end());
+      return {};
+    };
+    flag.text = [out] { return fmt::format("[{}]", fmt::join(*out, ",")); };
+  }
+
   // A flag older control planes pass; `no_value` as in Flag.
   void Obsolete(std::string_view name, std::string_view no_value, std::string_view instead) {
     Flag& flag = Add(name, no_value.empty() ? "string" : "bool", "");
@@ -143,6 +168,9 @@ void AddServing(Table& t, FlagValues& v) {
            "made.");
   t.Strings("tls-cipher-suites", &v.tls_cipher_suites,
             "Cipher suites of TLS 1.2 to accept, by their IANA names.");
+  t.Integers("tls-curve-preferences", &v.tls_curve_preferences,
+             "Key exchanges to accept, by their numbers in TLS: 23, 24 and 25 are P-256, P-384 and "
+             "P-521, 29 is X25519; in any order.");
   t.String("tls-min-version", &v.tls_min_version,
            "Oldest TLS version to accept: VersionTLS10, VersionTLS11, VersionTLS12, "
            "VersionTLS13.");
@@ -368,6 +396,8 @@ void AddGlobal(Table& t, FlagValues& v) {
 
 void AddBerth(Table& t, FlagValues& v) {
   t.Section("Berth");
+  t.Bool("adaptive-sampling", &v.adaptive_sampling,
+         "With percentageOfNodesToScore 0, score as few nodes as kube-scheduler does.");
   t.Bool("dashboard", &v.dashboard, "Serve the dashboard under /dashboard/ on the secure port.");
   t.Bool(
       "explain-events", &v.explain_events,
@@ -400,6 +430,29 @@ void AddBerth(Table& t, FlagValues& v) {
   t.Bool("trace-latency", &v.trace_latency,
          "Log for every pod when it passed each hop, from its watch event to the answer to its "
          "binding, in microseconds.");
+  t.Bool("fence-bindings", &v.fence_bindings,
+         "With leader election: mark bindings with the annotation berth.dev/lease-epoch, by which "
+         "the policy of deploy/fence refuses those of earlier leaders.");
+  t.String(
+      "record-dir", &v.record_dir,
+      "Record everything the scheduler decides on in this directory, for 'berth replay'. It is "
+      "made if need be; files are readable by their owner only.");
+  Flag& most = t.Add(
+      "record-max-bytes", "quantity",
+      "Size of all files in --record-dir. At half of it the recording begins another run, and "
+      "the oldest runs are removed.");
+  most.set = [&v](const std::string& text) -> Result<void> {
+    const auto bytes = ParseRecordBytes(text);
+    if (!bytes) return Fail(bytes.error());
+    v.record_max_bytes = *bytes;
+    return {};
+  };
+  most.text = [&v] {
+    return api::Quantity::FromInt(v.record_max_bytes, api::Quantity::Format::kBinarySI).String();
+  };
+  t.Bool("record-redact", &v.record_redact,
+         "Replace names, labels, images and other words of the cluster in --record-dir by "
+         "pseudonyms. 'berth replay' makes the same decisions about them.");
 }
 
 // Flags of earlier kube-schedulers that are still found in manifests.

@@ -162,7 +162,8 @@ TEST(SchedulerFlagsTest, RepeatedLists) {
       ParseFlags({"--requestheader-group-headers=a,b", "--requestheader-group-headers=c",
                   "--vmodule=a=1", "--vmodule=b=2", "--tls-sni-cert-key=a,b",
                   "--tls-sni-cert-key=c,d", "--feature-gates=A=true", "--feature-gates=B=false,",
-                  "--allow-metric-labels=m,l=1", "--allow-metric-labels=m,k=2"});
+                  "--allow-metric-labels=m,l=1", "--allow-metric-labels=m,k=2",
+                  "--tls-curve-preferences=23,0x1d", "--tls-curve-preferences=24"});
   ASSERT_TRUE(flags);
   const FlagValues& values = (*flags)->Values();
   EXPECT_THAT(values.requestheader_group_headers, ElementsAre("a", "b", "c"));
@@ -170,6 +171,7 @@ TEST(SchedulerFlagsTest, RepeatedLists) {
   EXPECT_EQ(values.tls_sni_cert_key.size(), 2u);
   EXPECT_THAT(values.feature_gates.at(""), ElementsAre("A=true", "B=false"));
   EXPECT_EQ(values.allow_metric_labels.size(), 2u);
+  EXPECT_THAT(values.tls_curve_preferences, ElementsAre(23, 29, 24));
 }
 
 TEST(SchedulerFlagsTest, WhatWasGivenIsKnown) {
@@ -253,7 +255,7 @@ TEST(UsageTest, Layout) {
            "\n      --version version[=true]   ",
            "\n  -h, --help                     ",
            "kube:SchedulerPopFromBackoffQ=true|false (BETA - default=true)\n",
-           "\n\nBerth flags:\n\n      --dashboard     ",
+           "\n\nBerth flags:\n\n      --adaptive-sampling     ",
        }) {
     EXPECT_THAT(usage, HasSubstr(line));
   }

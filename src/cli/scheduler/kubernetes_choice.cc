@@ -22,20 +22,6 @@ constexpr std::string_view kAuto = "auto";
 constexpr std::chrono::seconds kPatience(10);
 constexpr std::chrono::milliseconds kPause(500);
 
-// clientConnection.kubeconfig of a configuration file. What else is in the file depends on the
-// minor, and is looked at when that is known.
-std::string KubeconfigIn(const std::string& path) {
-  const auto text = files::ReadFile(path);
-  const auto json = text ? api::YamlToJson(*text) : Result<std::string>(std::string());
-  if (!json) return {};
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  std::string_view kubeconfig;
-  if (parser.parse(*json).get(root) != simdjson::SUCCESS) return {};
-  if (root["clientConnection"]["kubeconfig"].get(kubeconfig) != simdjson::SUCCESS) return {};
-  return std::string(kubeconfig);
-}
-
 // One question, put until it is answered.
 class Question {
  public:
@@ -105,6 +91,18 @@ KubernetesChoice Follow(const FlagValues& flags) {
 }
 
 }  // namespace
+
+std::string KubeconfigIn(const std::string& path) {
+  const auto text = files::ReadFile(path);
+  const auto json = text ? api::YamlToJson(*text) : Result<std::string>(std::string());
+  if (!json) return {};
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  std::string_view kubeconfig;
+  if (parser.parse(*json).get(root) != simdjson::SUCCESS) return {};
+  if (root["clientConnection"]["kubeconfig"].get(kubeconfig) != simdjson::SUCCESS) return {};
+  return std::string(kubeconfig);
+}
 
 Result<std::string> ParseKubernetesFlag(const std::string& value) {
   if (value == kAuto) return value;

@@ -19,6 +19,10 @@ struct KubernetesChoice {
 // "auto", or a minor that berth can be.
 Result<std::string> ParseKubernetesFlag(const std::string& value);
 
+// clientConnection.kubeconfig of a configuration file; empty when it has none or cannot be read.
+// What else is in the file depends on the minor, and is looked at when that is known.
+std::string KubeconfigIn(const std::string& path);
+
 // With auto asks the API server, for some seconds if it does not answer; then it is the newest
 // minor until it does. What is wrong with the credentials is not told here: later steps do that, in
 // kube-scheduler's order.

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "api/codec/yaml.h"
@@ -142,6 +143,7 @@ ServingOptions ServingOf(const FlagValues& flags) {
   serving.key_file = flags.tls_private_key_file;
   serving.sni = flags.tls_sni_cert_key;
   serving.cipher_suites = flags.tls_cipher_suites;
+  serving.curve_preferences = flags.tls_curve_preferences;
   serving.min_tls_version = flags.tls_min_version;
   serving.reuse_port = flags.permit_port_sharing;
   serving.reuse_address = flags.permit_address_sharing;
@@ -250,6 +252,25 @@ void ApplyLeaderElection(const Flags& flags, config::LeaderElectionConfiguration
   }
 }
 
+// Those that Go knows: whether the TLS library here does, only the server can tell.
+Result<void> CheckCurves(const std::vector<int32_t>& curves) {
+  static constexpr int32_t kMost = std::numeric_limits<uint16_t>::max();
+  static constexpr int32_t kKnown[] = {23, 24, 25, 29, 4587, 4588, 4589};
+  std::set<int32_t> seen;
+  for (const int32_t curve : curves) {
+    if (curve <= 0 || curve > kMost) {
+      return Fail(fmt::format("curve preference {} is out of range (must be 1-{})", curve, kMost));
+    }
+    if (!seen.insert(curve).second)
+      return Fail(fmt::format("duplicate curve preference {}", curve));
+    if (!std::binary_search(std::begin(kKnown), std::end(kKnown), curve)) {
+      return Fail(
+          fmt::format("curve preference {} is not supported by the current Go version", curve));
+    }
+  }
+  return {};
+}
+
 // A file is read again whenever it changes: what its owner knows is not said again.
 void WarnOnce(const std::vector<std::string>& warnings, std::set<std::string>& told) {
   for (const std::string& warning : warnings) {
@@ -301,11 +322,15 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags, const KubernetesChoice& cho
   options.metrics = MetricsOf(values);
   options.log = log;
   options.flags = flags.Dump();
+  options.adaptive_sampling = values.adaptive_sampling;
   options.dashboard = values.dashboard;
   options.explain_events = values.explain_events;
   options.plugin_paths = values.plugin_path;
   options.threads = values.threads;
   options.traces_latency = values.trace_latency;
+  options.fences_bindings = values.fence_bindings;
+  options.recording = {values.record_dir, static_cast<uint64_t>(values.record_max_bytes),
+                       values.record_redact, !values.plugin_path.empty()};
   options.seed = values.seed;
   return options;
 }
@@ -365,6 +390,7 @@ Result<void> CheckServing(ServingOptions& serving) {
       return Fail(fmt::format("Cipher suite {} not supported or doesn't exist", suite));
     }
   }
+  if (auto curves = CheckCurves(serving.curve_preferences); !curves) return curves;
   if (serving.min_tls_version.empty()) return {};
   for (int minor = 0; minor <= 3; ++minor) {
     if (serving.min_tls_version != fmt::format("VersionTLS1{}", minor)) continue;

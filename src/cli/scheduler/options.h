@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/recording.h"
 #include "cli/scheduler/flags.h"
 #include "cli/scheduler/kubernetes_choice.h"
 #include "config/config.h"
@@ -33,6 +34,7 @@ struct ServingOptions {
   std::string key_file;
   std::vector<SniCertKey> sni;
   std::vector<std::string> cipher_suites;  // IANA names; empty: the default ones
+  std::vector<int32_t> curve_preferences;  // numbers of key exchanges; empty: the default ones
   std::string min_tls_version;             // as the flag has it
   int min_tls_minor = 2;                   // TLS 1.x, from CheckServing()
   bool reuse_port = false;
@@ -84,11 +86,14 @@ struct SchedulerOptions {
   MetricsOptions metrics;
   log::Options log;
   std::vector<std::pair<std::string, std::string>> flags;  // sorted: for /flagz
+  bool adaptive_sampling = false;
   bool dashboard = false;
   bool explain_events = false;
   std::vector<std::string> plugin_paths;
   int threads = 0;  // 0: one per core
   bool traces_latency = false;
+  bool fences_bindings = false;  // marks them with the leader's epoch
+  RecordingOptions recording;
   uint64_t seed = 0;  // 0: drawn at start
 };
 

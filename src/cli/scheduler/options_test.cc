@@ -527,9 +527,9 @@ TEST_F(OptionsTest, TheLogIsSetUp) {
 
 TEST_F(OptionsTest, BerthsOwnFlags) {
   MustRun({"--threads=3", "--seed=18446744073709551615", "--dashboard", "--explain-events",
-           "--plugin-path=a.so,b", "--plugin-path=c"});
+           "--adaptive-sampling", "--plugin-path=a.so,b", "--plugin-path=c"});
   EXPECT_TRUE(options_.dashboard);
-  EXPECT_TRUE(options_.explain_events);
+  EXPECT_TRUE(options_.explain_events && options_.adaptive_sampling);
   EXPECT_THAT(options_.plugin_paths, ElementsAre("a.so", "b", "c"));
   EXPECT_EQ(options_.threads, 3);
   EXPECT_EQ(options_.seed, 18446744073709551615u);

@@ -11,12 +11,15 @@
 
 #include "cli/build_info.h"
 #include "cli/plugins.h"
+#include "cli/recording.h"
 #include "cli/scheduler/serving.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/scheduler/version.h"
 #include "kube/client/fence.h"
 #include "kube/client/rest_client.h"
 #include "kube/election/leader_elector.h"
+#include "kube/election/lease_times.h"
+#include "kube/election/release.h"
 #include "kube/host/cache_debugger.h"
 #include "kube/host/scheduler_host.h"
 #include "kube/host/version_follower.h"
@@ -32,6 +35,8 @@ constexpr net::Nanoseconds kLongestPause = std::chrono::milliseconds(50);
 // How long bindings under way may hold up the behaviour of another Kubernetes minor.
 constexpr net::Nanoseconds kUpgradePatience = std::chrono::seconds(5);
 constexpr net::Nanoseconds kReleaseTimeout = std::chrono::seconds(5);
+// For an answer to arrive after the API server has given a request up.
+constexpr net::Nanoseconds kAnswerGrace = std::chrono::seconds(1);
 // For the event that says the Lease was lost to be sent.
 constexpr std::chrono::milliseconds kLastWords(100);
 
@@ -54,6 +59,7 @@ std::string Identity(const std::string& host_name) {
 
 berth::scheduler::EngineOptions EngineOptionsOf(const SchedulerOptions& options) {
   berth::scheduler::EngineOptions engine;
+  engine.algorithm.adaptive_sampling = options.adaptive_sampling;
   engine.algorithm.seed = options.seed != 0 ? options.seed : std::random_device()();
   engine.max_in_unschedulable_ns = options.pod_max_in_unschedulable_pods_ns;
   engine.behaviour = options.behaviour;
@@ -111,6 +117,9 @@ class RunningProcess final : public Process {
     rest.burst = connection.burst;
     rest.observer = &serving_->Requests();
     rest.fence = &fence_;
+    if (options_.config.leader_election.leader_elect) {
+      rest.server_write_timeout = LeaseTimes().WriteTimeout();
+    }
     auto scheduler_client = kube::MakeRestClient(*loop_, *client, *credentials, rest);
     if (!scheduler_client) return Fail(scheduler_client.error());
     client_ = std::move(*scheduler_client);
@@ -134,6 +143,7 @@ class RunningProcess final : public Process {
     if (!DelaysCache()) host_->Start();
     if (!options_.config_file.empty()) MakeReloader();
     if (options_.follows_server) loop_->Post([this] { FollowServer(); });
+    if (recording_) loop_->Post([this] { recording_->Follow(*loop_, [this] { host_->Renew(); }); });
     if (!plugins_.extra.empty()) loop_->Post([this] { WatchPlugins(); });
     if (elector_) {
       loop_->Post([this] { DelaysCache() ? elector_->Start() : ElectWhenSynced(); });
@@ -177,9 +187,24 @@ class RunningProcess final : public Process {
     host.engine.extra_plugins = plugins_.extra;
     host.host_name = host_name_;
     host.longest_pause = kLongestPause;
+    host.marks_bindings = options_.fences_bindings && options_.config.leader_election.leader_elect;
     host.traces_latency = options_.traces_latency;
     host.make_http_client = [this](net::HttpClientOptions http) {
       return net::MakeHttpClient(*loop_, std::move(http));
+    };
+    if (!options_.recording.dir.empty()) {
+      auto opened = Recording::Open(options_.recording, options_.gates, serving_->Metrics());
+      if (!opened) return Fail(opened.error().In("--record-dir"));
+      recording_ = std::move(*opened);
+      host.tap = &recording_->Tap();
+    }
+    server::CounterFamily& polls = serving_->Metrics().AddCounter(
+        {"berth_node_load_polls_total",
+         "Number of times that a source of metrics was asked for the load of nodes, by result",
+         server::Stability::kNone,
+         {"source", "result"}});
+    host.load_polled = [&polls](std::string_view source, std::string_view error) {
+      polls.With({source, error.empty() ? "success" : "error"})->Add();
     };
     host.executor = pool_.get();
     host.fence = &fence_;
@@ -204,18 +229,20 @@ class RunningProcess final : public Process {
     rest.user_agent = UserAgent(options_.version, "leader-election");
     rest.timeout = net::Nanoseconds(config.renew_deadline.ns / 2);
     rest.fence = nullptr;
+    rest.server_write_timeout = net::Nanoseconds(0);
     auto lease_client = kube::MakeRestClient(*loop_, client, std::move(credentials), rest);
     if (!lease_client) return Fail(lease_client.error());
     lease_client_ = std::move(*lease_client);
 
     kube::LeaderCallbacks callbacks;
-    callbacks.started_leading = [this] {
-      serving_->SetLeading(true);
+    callbacks.started_leading = [this](const kube::Succession& succession) {
+      serving_->SetLeading(succession.epoch);
       if (DelaysCache()) host_->Start();
-      host_->StartScheduling();
+      host_->StartScheduling(succession);
     };
     callbacks.stopped_leading = [this] { stop_.Tell(); };
-    callbacks.held_until = [this](net::Nanoseconds until) { fence_.Move(until); };
+    callbacks.held_until = [this](net::Nanoseconds until) { MoveFence(until); };
+    callbacks.is_silent = [this] { return host_->Outstanding() == 0; };
     callbacks.new_leader = [](std::string_view) {};
     callbacks.record = [this, config](std::string_view uid, std::string_view version,
                                       std::string_view message) {
@@ -226,7 +253,15 @@ class RunningProcess final : public Process {
                                              std::move(callbacks));
     if (!elector) return Fail("couldn't create leader elector: " + elector.error().Message());
     elector_ = std::move(*elector);
+    fence_.Move(net::Nanoseconds(0));  // nothing is written before the Lease is held
     return {};
+  }
+
+  // Decisions that were held back at the renew deadline go on.
+  void MoveFence(net::Nanoseconds until) {
+    const bool held_back = fence_.Passed(loop_->Steady());
+    fence_.Move(until);
+    if (held_back) host_->Do([](berth::scheduler::Engine&) {});
   }
 
   void MakeReloader() {
@@ -275,6 +310,7 @@ class RunningProcess final : public Process {
     if (!resolved) return Fail(resolved.error());
     auto engine = host_->MakeEngine(next->config, next->behaviour);
     if (!engine) return Fail(engine.error());
+    if (recording_) recording_->Allow(next->gates);
     host_->Replace(std::move(*engine), kUpgradePatience);
     if (reloader_) reloader_->Took(next->config, std::move(resolve));
     serving_->SetBehaviour(*next);
@@ -339,11 +375,20 @@ class RunningProcess final : public Process {
   void Release() {
     std::promise<void> released;
     auto done = released.get_future();
-    loop_->Post([&] { elector_->Release([&] { released.set_value(); }); });
-    if (done.wait_for(kReleaseTimeout) != std::future_status::ready) {
+    const net::Nanoseconds patience = LeaseTimes().WriteTimeout() + kAnswerGrace;
+    loop_->Post([&, patience] {
+      kube::ReleaseWhenSilent(
+          *loop_, *elector_, fence_, [this] { return host_->Outstanding() == 0; },
+          loop_->Steady() + patience, [&] { released.set_value(); });
+    });
+    if (done.wait_for(patience + kReleaseTimeout) != std::future_status::ready) {
       log::Error("timed out", "Failed to release lock");
       _exit(0);  // the loop still refers to what is here
     }
+  }
+
+  kube::LeaseTimes LeaseTimes() const {
+    return kube::LeaseTimes::Of(options_.config.leader_election);
   }
 
   void StopLoop() {
@@ -362,6 +407,7 @@ class RunningProcess final : public Process {
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::ApiClient> lease_client_;
   std::unique_ptr<Serving> serving_;
+  std::unique_ptr<Recording> recording_;
   Plugins plugins_;
   std::unique_ptr<threads::WorkerPool> pool_;
   std::unique_ptr<kube::SchedulerHost> host_;

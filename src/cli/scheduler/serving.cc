@@ -1,15 +1,15 @@
 // Serving: see serving.h.
 #include "cli/scheduler/serving.h"
 
-#include <cstdlib>
 #include <future>
 
 #include <fmt/format.h>
 
 #include "cli/build_info.h"
 #include "cli/explain/what_if.h"
+#include "cli/plan/plan_request.h"
+#include "cli/scheduler/serving_options.h"
 #include "cli/scheduler/version.h"
-#include "kube/client/rest_client.h"
 #include "server/dashboard/dashboard.h"
 #include "server/endpoints/configz.h"
 #include "server/metrics/pod_resources.h"
@@ -21,67 +21,6 @@ namespace {
 constexpr net::Nanoseconds kElectionTolerance = std::chrono::seconds(20);
 // A loop that does not answer within this time is not healthy.
 constexpr std::chrono::seconds kLoopPatience(2);
-
-// A client for reviews of tokens and access; null when there is nobody to ask.
-Result<std::unique_ptr<kube::ApiClient>> ReviewClient(const std::string& kubeconfig,
-                                                      std::string_view purpose,
-                                                      const std::string& version,
-                                                      net::SystemLoop& loop,
-                                                      kube::RequestObserver& observer) {
-  if (kubeconfig.empty() && std::getenv("KUBERNETES_SERVICE_HOST") == nullptr) {
-    log::WarningLine(
-        fmt::format("Neither --{}-kubeconfig nor a service account was given: "
-                    "requests to the secure port cannot be looked up",
-                    purpose));
-    return nullptr;
-  }
-  const auto failed = [&](const Error& error) {
-    const std::string where = fmt::format("failed to get delegated {} kubeconfig", purpose);
-    // kube-scheduler says it twice, of tokens only.
-    return Fail(purpose == "authentication" ? error.In(where).In(where) : error.In(where));
-  };
-  auto config = kube::LoadClientConfig(kubeconfig, "");
-  if (!config) return failed(config.error());
-  auto credentials = kube::MakeCredentials(loop, *config);
-  if (!credentials) return failed(credentials.error());
-  kube::RestClientOptions rest;
-  rest.user_agent = UserAgent(version, "");
-  rest.accept = "application/json";
-  rest.content_type = std::string(kube::kJson);
-  rest.qps = -1;
-  rest.observer = &observer;
-  auto client = kube::MakeRestClient(loop, *config, *credentials, rest);
-  if (!client) return failed(client.error());
-  return std::move(*client);
-}
-
-server::ServingOptions ListenerOptions(const ServingOptions& from) {
-  server::ServingOptions to;
-  to.bind_address = from.bind_address;
-  to.port = from.port;
-  to.cert_file = from.cert_file;
-  to.key_file = from.key_file;
-  to.cert_dir = from.cert_dir;
-  for (const SniCertKey& sni : from.sni) to.sni.push_back({sni.names, sni.cert_file, sni.key_file});
-  to.cipher_suites = from.cipher_suites;
-  to.min_tls_minor = from.min_tls_minor;
-  to.reuse_port = from.reuse_port;
-  to.http2 = from.http2;
-  to.http2_max_streams = from.http2_max_streams;
-  to.reuse_address = from.reuse_address;
-  return to;
-}
-
-server::RequestHeaderOptions HeaderOptions(const AuthenticationOptions& from) {
-  server::RequestHeaderOptions to;
-  to.client_ca_file = from.requestheader_client_ca_file;
-  to.allowed_names = from.allowed_names;
-  to.username_headers = from.username_headers;
-  to.uid_headers = from.uid_headers;
-  to.group_headers = from.group_headers;
-  to.extra_prefixes = from.extra_prefixes;
-  return to;
-}
 
 // "1.34.10" of "v1.34.10".
 std::string BinaryVersion(const std::string& version) {
@@ -142,6 +81,10 @@ Result<std::unique_ptr<Serving>> Serving::Make(const SchedulerOptions& options,
   server.endpoints.metrics = &serving->registry_;
   serving->explains_in_events_ = options.explain_events;
   serving->behaviour_ = options.behaviour;
+  serving->api_server_ = [kubeconfig = options.config.client_connection.kubeconfig,
+                          master = options.master] {
+    return kube::LoadClientConfig(kubeconfig, master);
+  };
   if (options.dashboard) server.endpoints.mounts.push_back(server::DashboardMount());
   return serving;
 }
@@ -157,6 +100,7 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
   metrics.behaviour = options.behaviour;
   metrics_ = std::make_unique<server::SchedulerMetrics>(registry_, metrics);
   decisions_ = std::make_unique<DecisionLog>(*metrics_);
+  decisions_->Follow(options.behaviour);
   requests_ = std::make_unique<server::ClientMetrics>(registry_);
   leader_ = std::make_unique<server::LeaderMetrics>(registry_,
                                                     options.config.leader_election.resource_name);
@@ -178,22 +122,16 @@ Result<void> Serving::MakeAuth(const SchedulerOptions& options) {
   authorization_ = std::move(*authorization);
 
   server::AuthOptions& auth = server_options_.auth;
+  auth = AuthOptionsOf(options);
   auth.loop = &loop_;
   auth.authentication = authentication_.get();
   auth.authorization = authorization_.get();
-  auth.skip_lookup = options.authentication.skip_lookup;
-  auth.client_ca_file = options.authentication.client_ca_file;
-  auth.request_header = HeaderOptions(options.authentication);
-  auth.always_allow_paths = options.authorization.always_allow_paths;
-  auth.token_ttl = net::Nanoseconds(options.authentication.token_cache_ttl_ns);
-  auth.authorized_ttl = net::Nanoseconds(options.authorization.allow_cache_ttl_ns);
-  auth.unauthorized_ttl = net::Nanoseconds(options.authorization.deny_cache_ttl_ns);
   return {};
 }
 
-void Serving::SetLeading(bool leading) {
-  leading_ = leading;
-  leader_->SetLeading(leading);
+void Serving::SetLeading(int64_t epoch) {
+  leading_ = true;
+  leader_->SetLeading(epoch);
 }
 
 void Serving::SetConfig(const config::KubeSchedulerConfiguration& effective) {
@@ -211,6 +149,7 @@ void Serving::SetBehaviour(const SchedulerOptions& options) {
   component_->Set(Component(options));
   host_->Do([this, behaviour = options.behaviour](berth::scheduler::Engine&) {
     metrics_->Follow(behaviour);
+    decisions_->Follow(behaviour);
   });
   explain_.Attach(Explaining());
   if (!explain_events_) return;
@@ -309,6 +248,16 @@ server::ExplainOptions Serving::Explaining() {
   options.what_if = [this, behaviour = options.behaviour](const auto& copy, const auto& config,
                                                           const auto& request) {
     return AnswerWhatIf(copy, config, behaviour, request, plugins_);
+  };
+  options.what_if_groups = [this, behaviour = options.behaviour](
+                               const auto& copy, const auto& config, const auto& request) {
+    return AnswerGroupWhatIf(copy, config, behaviour, request, plugins_);
+  };
+  options.plan = [this, behaviour = options.behaviour](
+                     const auto& config, const std::string& body) -> Result<std::string> {
+    const auto server = api_server_();
+    if (!server) return Fail(server.error());
+    return AnswerPlanRequest(*server, config, behaviour, body);
   };
   return options;
 }

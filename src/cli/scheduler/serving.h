@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 #include "cli/scheduler/decision_log.h"
 #include "cli/scheduler/options.h"
+#include "kube/auth/kubeconfig.h"
 #include "kube/client/api_client.h"
 #include "kube/election/leader_elector.h"
 #include "kube/host/scheduler_host.h"
@@ -32,7 +34,8 @@ class Serving {
   // For RestClientOptions::observer of clients on the loop.
   kube::RequestObserver& Requests() { return *requests_; }
   server::Registry& Metrics() { return registry_; }
-  void SetLeading(bool leading);
+  // This replica leads. `epoch`: the Lease's leaseTransitions.
+  void SetLeading(int64_t epoch);
   // For /configz. From any thread.
   void SetConfig(const config::KubeSchedulerConfiguration& effective);
   // Metrics, pages and explanations are those of another Kubernetes minor from now on. On the
@@ -75,6 +78,7 @@ class Serving {
   std::string configz_;
   config::KubeSchedulerConfiguration config_;  // under configz_mutex_, too
   std::vector<berth::scheduler::ExtraPlugin> plugins_;
+  std::function<Result<kube::ClientConfig>()> api_server_;  // for plans, which read the cluster
   server::ExplainApi explain_;
   bool explains_in_events_ = false;
   config::Behaviour behaviour_;  // under configz_mutex_, as config_

@@ -16,6 +16,27 @@ SchedulerOptions WithoutPort() {
   return options;
 }
 
+TEST(ServingTest, CurvePreferencesAreTheOnesGoKnows) {
+  struct Row {
+    std::vector<int32_t> curves;
+    const char* error;
+  };
+  const Row rows[] = {
+      {{}, ""},
+      {{29, 23, 4588}, ""},
+      {{23, 24, 23}, "duplicate curve preference 23"},
+      {{0}, "curve preference 0 is out of range (must be 1-65535)"},
+      {{70000}, "curve preference 70000 is out of range (must be 1-65535)"},
+      {{26}, "curve preference 26 is not supported by the current Go version"},
+  };
+  for (const Row& row : rows) {
+    ServingOptions serving;
+    serving.curve_preferences = row.curves;
+    const auto checked = CheckServing(serving);
+    EXPECT_EQ(checked ? "" : checked.error().Message(), row.error);
+  }
+}
+
 TEST(ServingTest, DisabledMetricsAreNotShown) {
   const auto loop = net::MakeSystemLoop();
   SchedulerOptions options = WithoutPort();

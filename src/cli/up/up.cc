@@ -18,7 +18,9 @@
 #include "cli/behaviour_flags.h"
 #include "cli/config_file.h"
 #include "cli/explain/what_if.h"
+#include "cli/plan/plan_request.h"
 #include "cli/plugins.h"
+#include "cli/recording.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/up/access.h"
 #include "cli/up/demo.h"
@@ -30,6 +32,7 @@
 #include "server/dashboard/dashboard.h"
 #include "server/explain/explain_api.h"
 #include "server/http/host_guard.h"
+#include "server/metrics/registry.h"
 #include "term/flags.h"
 #include "term/terminal.h"
 
@@ -62,7 +65,9 @@ struct UpOptions {
   std::string speed = "1x";
   std::string event_ttl = "1h";
   int64_t max_events = 20000;
+  RecordingOptions recording;
   bool no_scheduler = false;
+  bool adaptive_sampling = false;
   bool demo = false;
   bool help = false;
   BehaviourFlags behaviour;
@@ -106,9 +111,25 @@ void AddFlags(term::Flags& flags, UpOptions& options) {
                 &options.event_ttl);
   flags.AddNumber("max-events", "N", "number of events to keep, the latest (20000)", 1, 10000000,
                   &options.max_events);
+  flags.AddText("record-dir", "DIR",
+                "record everything the scheduler decides on here, for berth replay",
+                &options.recording.dir);
+  flags.Add("record-max-bytes", "SIZE", "size of all files in --record-dir (2Gi)",
+            [&options](const std::string& text) -> Result<void> {
+              const auto bytes = ParseRecordBytes(text);
+              if (!bytes) return Fail(bytes.error());
+              options.recording.max_bytes = static_cast<uint64_t>(*bytes);
+              return {};
+            });
+  flags.AddSwitch("record-redact",
+                  "replace names, labels, images and so on in --record-dir by pseudonyms",
+                  &options.recording.redact);
   flags.AddSwitch("demo",
                   "pools of nodes and workloads to look at, some pending; instead of --nodes",
                   &options.demo);
+  flags.AddSwitch("adaptive-sampling",
+                  "with percentageOfNodesToScore 0, score as few nodes as kube-scheduler does",
+                  &options.adaptive_sampling);
   flags.AddSwitch("no-scheduler", "do not start the scheduler; use another one",
                   &options.no_scheduler);
   flags.AddSwitch("h,help", "print this help", &options.help);
@@ -120,9 +141,11 @@ class SchedulerPart {
   static Result<std::unique_ptr<SchedulerPart>> Make(const std::string& server,
                                                      const up::Access& access,
                                                      config::KubeSchedulerConfiguration config,
-                                                     const config::Behaviour& behaviour,
+                                                     const config::FeatureGates& gates,
                                                      const Plugins& plugins,
-                                                     up::Decisions* decisions) {
+                                                     const RecordingOptions& recording,
+                                                     bool adaptive, up::Decisions* decisions) {
+    const config::Behaviour behaviour(gates);
     auto part = std::make_unique<SchedulerPart>();
     part->loop_ = net::MakeSystemLoop();
     kube::ClientConfig client;
@@ -139,9 +162,11 @@ class SchedulerPart {
     rest.pipeline = 64;
     auto made = kube::MakeRestClient(*part->loop_, client, *credentials, rest);
     if (!made) return Fail(made.error());
+    part->server_ = client;
     part->client_ = std::move(*made);
     kube::SchedulerHostOptions host;
     host.engine.behaviour = behaviour;
+    host.engine.algorithm.adaptive_sampling = adaptive;
     host.engine.algorithm.seed = std::random_device()();
     host.engine.extra_plugins = plugins.extra;
     part->plugins_ = plugins.extra;
@@ -153,6 +178,12 @@ class SchedulerPart {
       return net::MakeHttpClient(*loop, std::move(http));
     };
     host.observer = decisions;
+    if (!recording.dir.empty()) {
+      auto opened = Recording::Open(recording, gates, part->metrics_);
+      if (!opened) return Fail(opened.error().In("--record-dir"));
+      part->recording_ = std::move(*opened);
+      host.tap = &part->recording_->Tap();
+    }
     auto host_made = kube::SchedulerHost::Make(*part->loop_, *part->client_, std::move(host));
     if (!host_made) return Fail(host_made.error());
     part->host_ = std::move(*host_made);
@@ -165,6 +196,7 @@ class SchedulerPart {
     thread_ = std::thread([this] { loop_->Run(); });
     host_->Start();
     host_->StartScheduling();
+    if (recording_) loop_->Post([this] { recording_->Follow(*loop_, [this] { host_->Renew(); }); });
   }
 
   void Stop() {
@@ -185,6 +217,12 @@ class SchedulerPart {
     options.what_if = [this](const auto& copy, const auto& config, const auto& request) {
       return AnswerWhatIf(copy, config, behaviour_, request, plugins_);
     };
+    options.what_if_groups = [this](const auto& copy, const auto& config, const auto& request) {
+      return AnswerGroupWhatIf(copy, config, behaviour_, request, plugins_);
+    };
+    options.plan = [this](const auto& config, const std::string& body) {
+      return AnswerPlanRequest(server_, config, behaviour_, body);
+    };
     return options;
   }
 
@@ -192,8 +230,11 @@ class SchedulerPart {
   config::KubeSchedulerConfiguration config_;
   config::Behaviour behaviour_;
   std::vector<berth::scheduler::ExtraPlugin> plugins_;
+  kube::ClientConfig server_;
   std::unique_ptr<net::SystemLoop> loop_;
   std::unique_ptr<kube::ApiClient> client_;
+  server::Registry metrics_;  // of the recording; no endpoint shows them
+  std::unique_ptr<Recording> recording_;
   std::unique_ptr<kube::SchedulerHost> host_;
   std::thread thread_;
 };
@@ -309,6 +350,8 @@ Result<int> Run(const UpOptions& options) {
   if (!config) return Fail(config.error());
   const auto plugins = LoadPlugins(options.plugin_paths, "berth up");
   if (!plugins) return Fail(plugins.error());
+  RecordingOptions recording = options.recording;
+  recording.out_of_tree = !options.plugin_paths.empty();
   for (const std::string& host : options.accept_hosts) {
     if (auto ok = server::HostGuard::CheckPattern(host); !ok) {
       return Fail(ok.error().In("--accept-hosts"));
@@ -344,8 +387,8 @@ Result<int> Run(const UpOptions& options) {
   up::Decisions decisions;
   std::unique_ptr<SchedulerPart> part;
   if (!options.no_scheduler) {
-    auto made =
-        SchedulerPart::Make(server, *access, std::move(*config), behaviour, *plugins, &decisions);
+    auto made = SchedulerPart::Make(server, *access, std::move(*config), *gates, *plugins,
+                                    recording, options.adaptive_sampling, &decisions);
     if (!made) return Fail(made.error());
     part = std::move(*made);
     part->Start();
@@ -387,18 +430,18 @@ int Up(const std::vector<std::string>& args) {
   term::Flags flags;
   AddFlags(flags, options);
   std::vector<std::string> rest;
-  if (auto ok = flags.Parse(args, &rest); !ok) {
-    fmt::print(stderr, "berth up: {}\n", ok.error().Message());
+  const auto complain = [](std::string_view message) {
+    fmt::print(stderr, "berth up: {}\nTry 'berth up --help'.\n", message);
     return 2;
-  }
+  };
+  if (auto ok = flags.Parse(args, &rest); !ok) return complain(ok.error().Message());
   if (options.help) {
     fmt::print("{}{}", kAbout, flags.Help());
     return 0;
   }
-  if (!rest.empty()) {
-    fmt::print(stderr, "berth up: unexpected argument {}\n", rest[0]);
-    return 2;
-  }
+  if (!rest.empty()) return complain("unexpected argument " + rest[0]);
+  if (const auto speed = ParseSpeed(options.speed); !speed)
+    return complain(speed.error().Message());
   const auto code = Run(options);
   if (!code) {
     fmt::print(stderr, "berth up: {}\n", code.error().Message());

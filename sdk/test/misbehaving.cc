@@ -4,6 +4,7 @@
 // says. It is written in C++ with the wrapper. "Raw" is written against the C interface by hand,
 // and throws through it.
 #include <chrono>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -63,7 +64,7 @@ extern "C" const struct berth_plugin* berth_plugin_at(size_t index) {
   static const berth_plugin kWrapped = berth::sdk::Bridge<Misbehaving>::Describe();
   static const berth_plugin kRaw = [] {
     berth_plugin plugin{};
-    plugin.size = sizeof plugin;
+    plugin.size = offsetof(berth_plugin, pre_enqueue);  // as built before that was added
     plugin.points = BERTH_FILTER;
     plugin.name = Text("Raw");
     plugin.create = &RawCreate;

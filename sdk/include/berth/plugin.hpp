@@ -54,7 +54,7 @@ class Status {
   static Status Unresolvable(std::string reason) { return {BERTH_UNRESOLVABLE, std::move(reason)}; }
   // An error that the pod did not cause.
   static Status Error(std::string reason) { return {BERTH_ERROR, std::move(reason)}; }
-  // From PreFilter: Filter is not called for this pod.
+  // From PreFilter: Filter is not called for this pod. From PreScore: Score is not.
   static Status Skip() { return {BERTH_SKIP, ""}; }
 
   int32_t code() const { return code_; }
@@ -185,6 +185,12 @@ struct NodeScore {
   int64_t score;
 };
 
+// A pod in the queue.
+struct QueuedPod {
+  Pod pod;
+  std::chrono::nanoseconds queued;  // since 1970
+};
+
 // The arguments of a plugin's constructor.
 struct Setup {
   const berth_host* host;
@@ -198,6 +204,7 @@ class Plugin {
   using NodeScore = sdk::NodeScore;
   using Permission = sdk::Permission;
   using Pod = sdk::Pod;
+  using QueuedPod = sdk::QueuedPod;
   using Status = sdk::Status;
 
   explicit Plugin(const Setup& setup) : host_(setup.host), instance_(setup.instance) {}
@@ -205,10 +212,17 @@ class Plugin {
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 
+  // May the pod enter the queue? A rejection keeps it out until an event that may help.
+  virtual Status PreEnqueue(const Pod&) { return {}; }
+  // Does the first go before the second? A strict order that does not change while pods wait. For
+  // plugins enabled at queueSort, one for all profiles.
+  virtual bool Less(const QueuedPod&, const QueuedPod&) { return false; }
   // Once per attempt, before Filter.
   virtual Status PreFilter(const Pod&) { return {}; }
   // May the pod run on the node?
   virtual Status Filter(const Pod&, const Node&) { return {}; }
+  // Once per attempt, before Score: the nodes that passed.
+  virtual Status PreScore(const Pod&, const std::vector<std::string_view>&) { return {}; }
   // 0..100, unless NormalizeScore is overridden, which maps any numbers to 0..100.
   virtual int64_t Score(const Pod&, const Node&) { return 0; }
   virtual void NormalizeScore(const Pod&, std::vector<NodeScore>&) {}
@@ -300,6 +314,31 @@ struct Bridge {
     return plugin->events_.size();
   }
 
+  static int32_t PreEnqueue(void* self, const berth_pod* pod, berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer, [&] { return static_cast<T*>(self)->PreEnqueue(Pod(host, pod)); });
+  }
+  static int32_t Less(void* self, const berth_pod* a, int64_t a_queued, const berth_pod* b,
+                      int64_t b_queued) {
+    const berth_host* host = HostOf(self);
+    bool less = false;
+    GuardVoid(self, "Less", [&] {
+      const QueuedPod first{Pod(host, a), std::chrono::nanoseconds(a_queued)};
+      const QueuedPod second{Pod(host, b), std::chrono::nanoseconds(b_queued)};
+      less = static_cast<T*>(self)->Less(first, second);
+    });
+    return less ? 1 : 0;
+  }
+  static int32_t PreScore(void* self, const berth_pod* pod, const berth_string* nodes, size_t count,
+                          berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer, [&] {
+      std::vector<std::string_view> names;
+      names.reserve(count);
+      for (size_t i = 0; i < count; ++i) names.push_back(FromAbi(nodes[i]));
+      return static_cast<T*>(self)->PreScore(Pod(host, pod), names);
+    });
+  }
   static int32_t PreFilter(void* self, const berth_pod* pod, berth_answer* answer) {
     const berth_host* host = HostOf(self);
     return Guard(host, answer, [&] { return static_cast<T*>(self)->PreFilter(Pod(host, pod)); });
@@ -379,6 +418,9 @@ struct Bridge {
     const auto serve = [&](bool served, uint32_t point) {
       if (served) plugin.points |= point;
     };
+    serve(Overrides(&T::PreEnqueue, &Plugin::PreEnqueue), BERTH_PRE_ENQUEUE);
+    serve(Overrides(&T::Less, &Plugin::Less), BERTH_QUEUE_SORT);
+    serve(Overrides(&T::PreScore, &Plugin::PreScore), BERTH_PRE_SCORE);
     serve(Overrides(&T::PreFilter, &Plugin::PreFilter), BERTH_PRE_FILTER);
     serve(Overrides(&T::Filter, &Plugin::Filter), BERTH_FILTER);
     serve(Overrides(&T::Score, &Plugin::Score), BERTH_SCORE);
@@ -387,6 +429,9 @@ struct Bridge {
     serve(Overrides(&T::Permit, &Plugin::Permit), BERTH_PERMIT);
     serve(Overrides(&T::PreBind, &Plugin::PreBind), BERTH_PRE_BIND);
     serve(Overrides(&T::PostBind, &Plugin::PostBind), BERTH_POST_BIND);
+    plugin.pre_enqueue = &PreEnqueue;
+    plugin.less = &Less;
+    plugin.pre_score = &PreScore;
     plugin.pre_filter = &PreFilter;
     plugin.filter = &Filter;
     plugin.score = &Score;

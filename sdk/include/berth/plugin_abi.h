@@ -42,7 +42,7 @@ enum berth_code {
   BERTH_UNSCHEDULABLE = 2, /* not now; removing pods may help */
   BERTH_UNRESOLVABLE = 3,  /* not now; removing pods cannot help */
   BERTH_WAIT = 4,          /* permit only */
-  BERTH_SKIP = 5,          /* pre_filter only: filter is not called for this pod */
+  BERTH_SKIP = 5,          /* pre_filter, pre_score: filter, score is not called for this pod */
   BERTH_PENDING = 6        /* filter, reserve and permit: waiting for an external condition */
 };
 
@@ -54,7 +54,10 @@ enum berth_point {
   BERTH_RESERVE = 1 << 3,
   BERTH_PERMIT = 1 << 4,
   BERTH_PRE_BIND = 1 << 5,
-  BERTH_POST_BIND = 1 << 6
+  BERTH_POST_BIND = 1 << 6,
+  BERTH_PRE_ENQUEUE = 1 << 7,
+  BERTH_QUEUE_SORT = 1 << 8,
+  BERTH_PRE_SCORE = 1 << 9
 };
 
 /* Events that may make a rejected pod schedulable. */
@@ -176,6 +179,18 @@ struct berth_plugin {
   int32_t (*pre_bind)(void* self, const struct berth_pod*, const struct berth_node*,
                       struct berth_answer*);
   void (*post_bind)(void* self, const struct berth_pod*, const struct berth_node*);
+
+  /* --- Added later: a library whose `size` ends here has none of them. */
+
+  /* Other codes than success keep the pod out of the queue until an event. */
+  int32_t (*pre_enqueue)(void* self, const struct berth_pod*, struct berth_answer*);
+  /* 1: `a` goes before `b`. A strict order that does not change while pods wait. Times are in
+   * nanoseconds since 1970: when the pod entered the queue. */
+  int32_t (*less)(void* self, const struct berth_pod* a, int64_t a_queued,
+                  const struct berth_pod* b, int64_t b_queued);
+  /* Once per attempt, before `score`: the names of the nodes that passed. */
+  int32_t (*pre_score)(void* self, const struct berth_pod*, const struct berth_string* nodes,
+                       size_t count, struct berth_answer*);
 };
 
 #define BERTH_PLUGIN_EXPORT __attribute__((visibility("default")))

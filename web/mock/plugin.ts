@@ -2,7 +2,10 @@
 // NODES=5000 makes the world larger.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Plugin } from 'vite';
+import { Groups } from './groups.ts';
 import { World } from './world.ts';
+
+const groups = new Groups();
 
 export function mockApi(): Plugin {
   return {
@@ -11,6 +14,7 @@ export function mockApi(): Plugin {
     configureServer(server) {
       if (process.env.BERTH) return;
       const world = new World(Number(process.env.NODES) || 50);
+      server.middlewares.use('/apis.json', (_, response) => void response.end('{"apis":["explain"]}'));
       server.middlewares.use('/apis/explain/v1', (request, response) => void answer(world, request, response));
     },
   };
@@ -35,11 +39,17 @@ export async function answer(world: World, request: IncomingMessage, response: S
     case 'decisions': {
       if (parts.length === 1) {
         const outcome = url.searchParams.get('outcome');
-        const items = world.decisions.filter((each) => !outcome || each.outcome === outcome);
+        const search = (url.searchParams.get('search') ?? '').toLowerCase();
+        const items = world.decisions.filter((each) => (!outcome || each.outcome === outcome) && `${each.namespace}/${each.name} ${each.node ?? ''}`.includes(search));
         return send({ items: items.slice(0, 200), total: items.length });
       }
       const found = world.decision(parts[1], parts[2], url.searchParams.get('node') ?? '');
       return found ? send(found) : missing(`decision about ${parts[1]}/${parts[2]} is kept`);
+    }
+    case 'podgroups': {
+      if (parts.length === 1) return send(groups.list(url.searchParams.get('namespace') ?? ''));
+      const found = groups.view(parts[1], parts[2]);
+      return found ? send(found) : missing(`pod group ${parts[1]}/${parts[2]}`);
     }
     case 'pods':
       return send(world.suggestions(parts[1], parts[2]));
@@ -47,6 +57,11 @@ export async function answer(world: World, request: IncomingMessage, response: S
       return send(world.queue());
     case 'config':
       return send(world.config());
+    case 'plan': {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      return send(world.plan(JSON.parse(body)));
+    }
     case 'whatif': {
       let body = '';
       for await (const chunk of request) body += chunk;

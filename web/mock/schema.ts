@@ -1,7 +1,7 @@
-// As much of JSON Schema as docs/explain.schema.json uses. Gives what is wrong, with its place; empty: nothing.
+// As much of JSON Schema as docs/explain.schema.json and docs/plan.schema.json use. Gives what is wrong, with its place; empty: nothing.
 interface Schema {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
   enum?: unknown[];
   required?: string[];
   properties?: Record<string, Schema>;
@@ -15,9 +15,9 @@ export function problems(root: { $defs: Record<string, Schema> }, type: string, 
     if (schema.$ref) return check(root.$defs[schema.$ref.replace('#/$defs/', '')], at, each);
     if (schema.enum && !schema.enum.includes(each)) found.push(`${at}: ${String(each)} is not one of ${schema.enum.join(', ')}`);
     const is = Array.isArray(each) ? 'array' : each === null ? 'null' : typeof each;
-    const wanted = schema.type === 'integer' ? 'number' : schema.type;
-    if (wanted && is !== wanted) {
-      found.push(`${at}: ${is}, not ${wanted}`);
+    const wanted = schema.type === undefined ? [] : [schema.type].flat().map((type) => (type === 'integer' ? 'number' : type));
+    if (wanted.length > 0 && !wanted.includes(is)) {
+      found.push(`${at}: ${is}, not ${wanted.join(' or ')}`);
       return;
     }
     if (schema.type === 'integer' && !Number.isInteger(each)) found.push(`${at}: ${String(each)} is not whole`);

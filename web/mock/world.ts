@@ -1,7 +1,7 @@
 // A made-up cluster that answers as the explain API does: for developing without berth, and for the unit tests.
 import type {
   ConfigView, Decision, DecisionSummary, NodeDetail, NodeScore, NodeTable, PendingList, PendingPod, PluginScore, QueueState, SuggestionList,
-  WhatIfRequest, WhatIfResult,
+  MappedPlan, PlanQuestion, WhatIfRequest, WhatIfResult,
 } from '../src/api/types';
 
 const kGi = 2 ** 30;
@@ -46,6 +46,11 @@ export class World {
       zone: range.map((i) => i % 3),
       schedulable: range.map((i) => (i % 23 === 5 ? 0 : 1)),
       tainted: range.map((i) => (i % 7 === 3 ? 1 : 0)),
+      ready: range.map((i) => (i % 31 === 8 ? 0 : 1)),
+      pools: ['general', 'gpu'],
+      pool: range.map((i) => (i % 7 === 3 ? 1 : 0)),
+      taints: ['', 'example.com/gpu=true:NoSchedule'],
+      taint: range.map((i) => (i % 7 === 3 ? 1 : 0)),
       allocatable: {
         cpu: range.map(() => 16000),
         memory: range.map(() => 64 * kGi),
@@ -163,9 +168,10 @@ export class World {
 
   suggestions(namespace: string, name: string): SuggestionList {
     return {
-      namespace, name, feasibleNow: 0, tried: 7,
+      namespace, name, feasibleNow: 0, tried: 7, workload: 'Deployment/train', pending: 3,
+      causes: [{ kind: 'NotEnoughFree', text: 'its pods request 20 cpu each; the nodes that they may use have enough free for 1500m each' }],
       items: [
-        { kind: 'LowerRequest', text: 'It fits on 3 nodes if it asks for at most 1500m cpu instead of 20.', nodes: 3, examples: ['node-0003', 'node-0010', 'node-0017'] },
+        { kind: 'LowerRequest', text: 'It fits on 3 nodes if it asks for at most 1500m cpu instead of 20.', nodes: 3, examples: ['node-0003', 'node-0010', 'node-0017'], patch: `kubectl -n ${namespace} patch deployment train --type=strategic -p '{}'`, whatIf: { manifests: 'kind: Pod', reschedulePending: false } },
         { kind: 'AddToleration', text: 'node-0024 lacks only a toleration for example.com/gpu=true:NoSchedule.', nodes: 1, examples: ['node-0024'] },
         { kind: 'AddNode', text: 'It would fit on one more node like node-0003.', nodes: 1, examples: [] },
       ],
@@ -266,6 +272,20 @@ export class World {
 
   config(): ConfigView {
     return { profiles: [{ schedulerName: 'default-scheduler', points: [{ point: 'Score', plugins: kPlugins.map(([name, weight]) => ({ name, weight })) }] }] };
+  }
+
+  plan(question: PlanQuestion): MappedPlan {
+    const gone = question.nodes ?? [];
+    const pods = gone.flatMap((from, i) => Array.from({ length: 3 }, (_, p) => ({ namespace: 'default', name: `web-${i}-${p}`, outcome: 'Moves' as const, from, to: this.table.name[(i + p + 7) % this.table.count], equalNodes: 2 })));
+    return {
+      plan: {
+        question: question.question, nodesBefore: this.table.count, nodesAfter: this.table.count - gone.length, moves: pods.length, starts: 0, homeless: 0, blocked: 0, lost: 0, stays: 0, preempted: 0,
+        pods, nodes: gone.map((name) => ({ name, change: 'Freed' })),
+      },
+      nodes: this.table.name.map((name, row) => ({
+        name, zone: this.table.zones[this.table.zone[row]], percentBefore: 50, percentAfter: gone.includes(name) ? 0 : 53, podsBefore: 3, podsAfter: gone.includes(name) ? 0 : 4, change: gone.includes(name) ? ('Freed' as const) : undefined,
+      })),
+    };
   }
 
   whatIf(request: WhatIfRequest): WhatIfResult {

@@ -1,27 +1,37 @@
 // The frame around the pages: navigation, theme, the state of the live stream, and the question for a token.
+import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { locked, setToken, token } from './api/client';
 import { queueState } from './api/live';
+import { apis, askForApis, type Api } from './api/server';
 import { listen, streamState } from './api/stream';
 import type { QueueState } from './api/types';
 import { compact } from './lib/format';
-import { href, useRoute } from './lib/router';
+import { href, useRoute, type Route } from './lib/router';
 import { useStore } from './lib/store';
 import { theme, toggleTheme } from './lib/theme';
 import { ClusterPage } from './pages/cluster/page';
 import { DecisionPage } from './pages/decision/page';
+import { GroupsPage } from './pages/groups/page';
 import { PendingPage } from './pages/pending/page';
+import { PlansPage } from './pages/plans/page';
 import { QueuePage } from './pages/queue/page';
+import { ShadowPage } from './pages/shadow/page';
 import { WhatIfPage } from './pages/whatif/page';
-import { ClusterIcon, DecisionIcon, KeyIcon, Mark, MoonIcon, PendingIcon, QueueIcon, SunIcon, WhatIfIcon } from './ui/icons';
+import { ClusterIcon, DecisionIcon, GroupIcon, KeyIcon, Mark, MoonIcon, PendingIcon, PlanIcon, QueueIcon, ShadowIcon, SunIcon, WhatIfIcon } from './ui/icons';
+import { TimeBar } from './replay/timebar';
+import { timeline } from './replay/timeline';
 import { Empty, PageHead } from './ui/parts';
 
-const kPages = [
-  { id: 'cluster', text: 'Cluster', title: 'Cluster', icon: ClusterIcon, view: ClusterPage },
-  { id: 'pending', text: 'Pending', title: 'Pending pods', icon: PendingIcon, view: PendingPage },
-  { id: 'decisions', text: 'Decisions', title: 'Decisions', icon: DecisionIcon, view: DecisionPage },
-  { id: 'queue', text: 'Queue', title: 'Queue', icon: QueueIcon, view: QueuePage },
-  { id: 'whatif', text: 'What-if', title: 'What-if', icon: WhatIfIcon, view: WhatIfPage },
+const kPages: { id: string; api: Api; text: string; title: string; icon: () => JSX.Element; view: (props: { route: Route }) => JSX.Element }[] = [
+  { id: 'cluster', api: 'explain', text: 'Cluster', title: 'Cluster', icon: ClusterIcon, view: ClusterPage },
+  { id: 'pending', api: 'explain', text: 'Pending', title: 'Pending pods', icon: PendingIcon, view: PendingPage },
+  { id: 'groups', api: 'explain', text: 'Groups', title: 'Pod groups', icon: GroupIcon, view: GroupsPage },
+  { id: 'decisions', api: 'explain', text: 'Decisions', title: 'Decisions', icon: DecisionIcon, view: DecisionPage },
+  { id: 'queue', api: 'explain', text: 'Queue', title: 'Queue', icon: QueueIcon, view: QueuePage },
+  { id: 'whatif', api: 'explain', text: 'What-if', title: 'What-if', icon: WhatIfIcon, view: WhatIfPage },
+  { id: 'plans', api: 'explain', text: 'Plans', title: 'Plans', icon: PlanIcon, view: PlansPage },
+  { id: 'shadow', api: 'shadow', text: 'Shadow', title: 'Shadow', icon: ShadowIcon, view: ShadowPage },
 ];
 
 function ThemeButton() {
@@ -54,7 +64,7 @@ function TokenGate() {
         <Empty icon={<KeyIcon />} title="A token is needed">
           <p>
             {had && error?.status === 403
-              ? 'This token may not read here. Its user needs "get" on the nonResourceURL /apis/explain/*.'
+              ? 'This token may not read here. Its user needs "get" on the nonResourceURLs of the API, such as /apis/explain/*.'
               : had
                 ? 'This token was not accepted.'
                 : 'This scheduler asks who you are, as it does for /metrics.'}
@@ -94,8 +104,14 @@ export function App() {
   const route = useRoute();
   const closed = useStore(locked);
   const queue = useStore(queueState);
-  useEffect(() => listen<QueueState>('queue', (state) => queueState.set(state)), []);
-  const page = kPages.find((each) => each.id === route.page);
+  const served = useStore(apis);
+  useEffect(() => void askForApis(), []);
+  const explains = served?.includes('explain') ?? false;
+  useEffect(() => (explains ? listen<QueueState>('queue', (state) => queueState.set(state)) : undefined), [explains]);
+  const replays = served?.includes('replay') ?? false;
+  const moves = useStore(timeline)?.moves ?? 0; // pages begin anew at another moment
+  const pages = kPages.filter((each) => served?.includes(each.api));
+  const page = pages.find((each) => each.id === route.page) ?? (location.hash.length > 2 ? undefined : pages[0]);
   useEffect(() => {
     document.title = `${page ? [page.title, ...route.args].join(' · ') : 'Not found'} · berth`;
   }, [page, route]);
@@ -114,13 +130,13 @@ export function App() {
         Skip to the content
       </a>
       <header class="top">
-        <a class="brand" href="#/cluster" aria-label="berth, to the cluster">
+        <a class="brand" href={href(pages[0]?.id ?? 'cluster')} aria-label="berth, to the first page">
           <Mark />
           berth
         </a>
         <nav class="nav" aria-label="Pages">
-          {kPages.map(({ id, text, icon: PageIcon }) => (
-            <a key={id} href={href(id)} aria-current={id === route.page ? 'page' : undefined}>
+          {pages.map(({ id, text, icon: PageIcon }) => (
+            <a key={id} href={href(id)} aria-current={id === page?.id ? 'page' : undefined}>
               <PageIcon />
               {text}
               {id === 'pending' && pending > 0 && (
@@ -132,22 +148,23 @@ export function App() {
           ))}
         </nav>
         <div class="top-end">
-          <LiveSign />
+          {explains && !replays && <LiveSign />}
           <ThemeButton />
         </div>
       </header>
+      {replays && <TimeBar />}
       <main class="main" id="main" tabIndex={-1}>
         {closed ? (
           <TokenGate />
-        ) : View ? (
-          <View key={route.page} route={route} />
+        ) : served === null ? null : View ? (
+          <View key={`${page?.id} ${moves}`} route={route} />
         ) : (
           <div class="page">
             <PageHead title="No such page" />
             <div class="panel">
               <Empty title="There is nothing at this address">
-                <a class="btn" href="#/cluster">
-                  To the cluster
+                <a class="btn" href={href(pages[0]?.id ?? 'cluster')}>
+                  To the first page
                 </a>
               </Empty>
             </div>

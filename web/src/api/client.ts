@@ -1,4 +1,4 @@
-// Talks to /apis/explain/v1, relative to where the page was served from, so that a proxy's prefix is kept.
+// Talks to the APIs of berth, relative to where the page was served from, so that a proxy's prefix is kept.
 import { createStore } from '../lib/store';
 
 export class ApiError extends Error {
@@ -40,13 +40,15 @@ export function setToken(text: string): void {
 // Whether the last answer asked for (other) credentials.
 export const locked = createStore<ApiError | null>(null);
 
+// `path`: below /apis/explain/v1, or of another API with all of it: "/apis/shadow/v1/summary".
 export function apiUrl(path: string, query: Record<string, string | number | undefined> = {}): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') search.set(key, String(value));
   }
   const tail = search.toString();
-  return new URL('../apis/explain/v1' + path + (tail ? '?' + tail : ''), document.baseURI).href;
+  const whole = path.startsWith('/apis/') ? path : '/apis/explain/v1' + path;
+  return new URL('..' + whole + (tail ? '?' + tail : ''), document.baseURI).href;
 }
 
 export function headers(): Record<string, string> {
@@ -69,7 +71,7 @@ export async function failure(response: Response): Promise<ApiError> {
   return error;
 }
 
-async function ask<T>(url: string, init: RequestInit): Promise<T> {
+export async function ask<T>(url: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
     response = await fetch(url, { ...init, headers: { accept: 'application/json', ...headers(), ...init.headers } });

@@ -152,13 +152,24 @@ export interface Suggestion {
   nodes: number;
   examples: string[];
   change?: Record<string, string>;
+  patch?: string; // commands, or lines of a manifest
+  whatIf?: WhatIfRequest;
+}
+
+export interface Cause {
+  kind: string;
+  text: string;
+  remedy?: string;
 }
 
 export interface SuggestionList {
   namespace: string;
   name: string;
   feasibleNow: number;
+  workload?: string;
+  pending?: number;
   message?: string;
+  causes?: Cause[];
   items: Suggestion[];
   tried: number;
 }
@@ -167,6 +178,7 @@ export interface PendingPod {
   namespace: string;
   name: string;
   uid?: string;
+  workload?: string;
   where: string;
   attempts: number;
   priority: number;
@@ -201,6 +213,11 @@ export interface NodeTable {
   zone: number[];
   schedulable: number[];
   tainted?: number[];
+  ready?: number[];
+  pools?: string[];
+  pool?: number[];
+  taints?: string[];
+  taint?: number[];
   allocatable: Record<string, number[]>;
   requested: Record<string, number[]>;
 }
@@ -314,4 +331,127 @@ export interface WhatIfResult {
   use: WhatIfUse[];
   notes?: string[];
   tookMs: number;
+}
+
+export interface PodGroupSummary {
+  namespace: string;
+  name: string;
+  uid?: string;
+  state: 'Incomplete' | 'Waiting' | 'Scheduled' | 'Running' | 'Finished';
+  minCount?: number;
+  pods: number;
+  placed: number;
+  priority?: number;
+  profile?: string;
+  workload?: string;
+  topology?: string;
+  createdAt?: string;
+  reason?: string;
+  message?: string;
+}
+
+export interface PodGroupList {
+  followed: boolean;
+  total: number;
+  items: PodGroupSummary[];
+}
+
+export interface GroupBlocker {
+  pod: string;
+  pods: number;
+  message: string;
+}
+
+export interface PodGroupMember {
+  name: string;
+  node?: string;
+  outcome: 'Placed' | 'Fits' | 'Unschedulable' | 'NotTried' | 'Gated';
+  wouldGo?: string;
+  message?: string;
+}
+
+export interface PodGroupDomain {
+  name: string;
+  nodes: number;
+  fits: number;
+  enough?: boolean;
+  message?: string;
+}
+
+export interface PodGroupView {
+  group: PodGroupSummary;
+  outcome?: 'Placed' | 'Unschedulable' | 'Gated' | 'Error';
+  message?: string;
+  needed: number;
+  best: number;
+  bestDomain?: string;
+  bestNodes?: { node: string; pods: number }[];
+  blockers?: GroupBlocker[];
+  members: PodGroupMember[];
+  domainKey?: string;
+  domains?: PodGroupDomain[];
+  domainCount?: number;
+  domainsTried?: number;
+  preemption?: string;
+  victims?: string[];
+  help: Suggestion[];
+  tried?: number;
+}
+
+// --- plans: docs/plan.schema.json
+
+export interface PlanQuestion {
+  question: string;
+  nodes?: string[];
+  selector?: string;
+  pool?: string;
+  zone?: string;
+  count?: number;
+  maxDisruption?: number;
+}
+
+export interface PlanStep {
+  namespace: string;
+  name: string;
+  workload?: string;
+  outcome: 'Moves' | 'Starts' | 'Homeless' | 'Blocked' | 'Lost';
+  from?: string;
+  to?: string;
+  equalNodes?: number;
+  preemptedBy?: string;
+  message?: string;
+}
+
+export interface PlanNode {
+  name: string;
+  pool?: string;
+  zone?: string;
+  percentBefore: number;
+  percentAfter: number;
+  podsBefore: number;
+  podsAfter: number;
+  change?: 'Freed' | 'Kept' | 'Lost' | 'Added';
+}
+
+export interface MappedPlan {
+  plan: {
+    question: string;
+    nodesBefore: number;
+    nodesAfter: number;
+    moves: number;
+    starts: number;
+    homeless: number;
+    blocked: number;
+    lost: number;
+    stays: number;
+    preempted: number;
+    pods: PlanStep[] | null;
+    nodes: { name: string; change: string; pods?: number }[] | null;
+    budgets?: { namespace: string; name: string; refused: number; healthy: number; desired: number }[];
+    assumptions?: string[];
+    warnings?: string[];
+    excessBefore?: number;
+    excessAfter?: number;
+  };
+  nodes: PlanNode[] | null;
 }

@@ -1,5 +1,6 @@
-// The time of the wall, once a second: for ages that grow on the page.
+// The time, once a second: for ages that grow on the page. Over a recording it is that of the moment shown.
 import { useEffect } from 'preact/hooks';
+import { timeline } from '../replay/timeline';
 import { createStore, useStore } from './store';
 
 const now = createStore(Date.now());
@@ -7,6 +8,7 @@ let watchers = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
 export function useNow(): number {
+  const recorded = useStore(timeline);
   useEffect(() => {
     if (watchers++ === 0) {
       now.set(Date.now());
@@ -16,5 +18,6 @@ export function useNow(): number {
       if (--watchers === 0) clearInterval(timer);
     };
   }, []);
-  return useStore(now);
+  const wall = useStore(now);
+  return recorded ? Date.parse(recorded.at) : wall;
 }

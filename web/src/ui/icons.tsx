@@ -60,10 +60,27 @@ export const QueueIcon = () => (
   </Icon>
 );
 
+export const GroupIcon = () => (
+  <Icon>
+    <rect x="3.5" y="3.5" width="17" height="17" rx="3" stroke-dasharray="3.2 2.6" />
+    <circle cx="9" cy="9" r="1.9" />
+    <circle cx="15" cy="9" r="1.9" />
+    <circle cx="9" cy="15" r="1.9" />
+    <circle cx="15" cy="15" r="1.9" />
+  </Icon>
+);
+
 export const WhatIfIcon = () => (
   <Icon>
     <path d="M5 20V4M5 12h6a4 4 0 0 0 4-4V4M15 20v-4a4 4 0 0 0-4-4" />
     <path d="M12.5 6 15 3.5 17.5 6M12.5 18l2.5 2.5 2.5-2.5" />
+  </Icon>
+);
+
+export const ShadowIcon = () => (
+  <Icon>
+    <circle cx="9" cy="12" r="5.5" />
+    <path d="M13.5 7.2a5.5 5.5 0 1 1 0 9.6" />
   </Icon>
 );
 
@@ -103,5 +120,12 @@ export const AlertIcon = () => (
   <Icon>
     <path d="M12 4 3.5 19h17z" />
     <path d="M12 10v4M12 16.8v.1" />
+  </Icon>
+);
+
+export const PlanIcon = () => (
+  <Icon>
+    <path d="M4 6h7M4 12h7M4 18h7" />
+    <path d="M14 9h6v6h-6zM17 3v3M17 18v3" />
   </Icon>
 );

@@ -88,7 +88,7 @@ export function Stale({ error }: { error: ApiError | null }) {
   if (!error) return null;
   return (
     <div class="banner bad" role="status">
-      <span>What you see is not renewed: {error.message}</span>
+      <span>Data is stale: {error.message}</span>
     </div>
   );
 }

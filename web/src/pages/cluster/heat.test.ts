@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { World } from '../../../mock/world';
 import type { NodeTable } from '../../api/types';
-import { cellAt, fits, fitsCluster, gridFor, histogram, kBusiest, mean, moved, resourcesOf, useOf, zonesOf } from './heat';
+import { cellAt, fits, fitsCluster, gridFor, histogram, kBusiest, mean, moved, resourcesOf, shareOf, useOf, zonesOf } from './heat';
 
 const table: NodeTable = {
   count: 4,
@@ -31,6 +31,18 @@ describe('zones', () => {
     ]);
   });
   it('by use the fullest is first', () => expect(zonesOf(table, useOf(table, 'cpu'), 'use')[1].nodes).toEqual([0, 1]));
+  it('are pools, taints or states when asked', () => {
+    const kinds = { ...table, pools: ['', 'gpu'], pool: [1, 0, 1, 0], ready: [1, 1, 1, 0] };
+    const groups = (kind: 'pool' | 'state' | 'taint') => zonesOf(kinds, useOf(kinds, 'cpu'), 'name', kind).map((zone) => [zone.name, zone.nodes.length]);
+    expect(groups('pool')).toEqual([['gpu', 2], ['', 2]]);
+    expect(groups('state')).toEqual([['cordoned', 1], ['not ready', 1], ['ready', 2]]);
+    expect(groups('taint')).toEqual([['', 4]]);
+  });
+  it('show what is requested of what there is, as the tables do', () => {
+    const zone = { name: '', nodes: [0, 1] };
+    expect(shareOf(table, zone, useOf(table, 'cpu'), 'cpu')).toBe(0.25);
+    expect(shareOf(table, zone, useOf(table, 'none'), 'none')).toBeNaN();
+  });
   it('have a mean', () => expect(mean({ name: 'b', nodes: [0, 1, 3] }, useOf(table, 'cpu'))).toBe(0.25));
 });
 

@@ -38,9 +38,28 @@ export interface Zone {
 
 export type Order = 'name' | 'use';
 
-export function zonesOf(table: NodeTable, use: Float64Array, order: Order): Zone[] {
-  const zones: Zone[] = table.zones.map((name) => ({ name, nodes: [] }));
-  for (let i = 0; i < table.count; i++) zones[table.zone[i]]?.nodes.push(i);
+// What nodes are grouped or coloured by: names of the kinds, and the kind of each node.
+export type Kind = 'zone' | 'pool' | 'taint' | 'state';
+export const kKinds: Kind[] = ['zone', 'pool', 'taint', 'state'];
+
+export interface Kinds {
+  names: string[]; // "": none
+  of: number[];
+}
+
+const kStates = ['ready', 'cordoned', 'not ready'];
+
+export function kindsOf(table: NodeTable, kind: Kind): Kinds {
+  if (kind === 'zone') return { names: table.zones, of: table.zone };
+  if (kind === 'pool') return { names: table.pools ?? [''], of: table.pool ?? new Array<number>(table.count).fill(0) };
+  if (kind === 'taint') return { names: table.taints ?? [''], of: table.taint ?? new Array<number>(table.count).fill(0) };
+  return { names: kStates, of: table.schedulable.map((open, row) => (table.ready?.[row] === 0 ? 2 : open === 0 ? 1 : 0)) };
+}
+
+export function zonesOf(table: NodeTable, use: Float64Array, order: Order, kind: Kind = 'zone'): Zone[] {
+  const kinds = kindsOf(table, kind);
+  const zones: Zone[] = kinds.names.map((name) => ({ name, nodes: [] }));
+  for (let i = 0; i < table.count; i++) zones[kinds.of[i]]?.nodes.push(i);
   const byName = new Intl.Collator('en', { numeric: true }).compare;
   for (const zone of zones) {
     zone.nodes.sort((a, b) => {
@@ -73,6 +92,18 @@ export function mean(zone: Zone, use: Float64Array): number {
     known++;
   }
   return known > 0 ? total / known : NaN;
+}
+
+// Requested of what these nodes have, as everywhere on the page; of the busiest resource the mean of the nodes.
+export function shareOf(table: NodeTable, zone: Zone, use: Float64Array, resource: string): number {
+  if (resource === kBusiest) return mean(zone, use);
+  let requested = 0;
+  let allocatable = 0;
+  for (const i of zone.nodes) {
+    requested += table.requested[resource]?.[i] ?? 0;
+    allocatable += table.allocatable[resource]?.[i] ?? 0;
+  }
+  return allocatable > 0 ? requested / allocatable : NaN;
 }
 
 export interface Grid {

@@ -5,11 +5,16 @@ import { theme } from '../../lib/theme';
 import { useStore } from '../../lib/store';
 import { cellAt, gridFor, kSteps, moved, step, type Zone } from './heat';
 
+export const kHues = 8;
+
 export interface MapProps {
   zone: Zone;
   largest: number; // nodes of the largest zone: all zones use one size of cell
   use: Float64Array;
   cordoned: (row: number) => boolean;
+  unready: (row: number) => boolean;
+  tainted: (row: number) => boolean;
+  colours: number[] | null; // a kind by node instead of its use
   dimmed: (row: number) => boolean; // changes with `filter` alone
   filter: string;
   selected: number;
@@ -18,11 +23,13 @@ export interface MapProps {
   onOpen: (row: number) => void;
 }
 
-function palette(element: Element): { steps: string[]; none: string; ink: string; line: string; surface: string } {
+function palette(element: Element): { steps: string[]; kinds: string[]; bad: string; none: string; ink: string; line: string; surface: string } {
   const style = getComputedStyle(element);
   const read = (name: string) => style.getPropertyValue(name).trim();
   return {
     steps: Array.from({ length: kSteps }, (_, i) => read(`--heat-${i}`)),
+    kinds: Array.from({ length: kHues }, (_, i) => read(`--cat-${i}`)),
+    bad: read('--bad'),
     none: read('--heat-none'),
     ink: read('--ink'),
     line: read('--ink-3'),
@@ -68,7 +75,7 @@ export function ZoneMap(props: MapProps) {
       const y = Math.floor(i / grid.columns) * grid.cell;
       const value = use[row];
       context.globalAlpha = props.dimmed(row) ? 0.18 : 1;
-      context.fillStyle = Number.isNaN(value) ? colors.none : colors.steps[step(value)];
+      context.fillStyle = props.colours ? colors.kinds[props.colours[row] % kHues] : Number.isNaN(value) ? colors.none : colors.steps[step(value)];
       context.beginPath();
       if (radius > 0) context.roundRect(x, y, side, side, radius);
       else context.rect(x, y, side, side);
@@ -82,6 +89,19 @@ export function ZoneMap(props: MapProps) {
         context.lineTo(x + side * 0.8, y + side * 0.2);
         context.stroke();
       }
+      const dark = props.colours !== null || (!Number.isNaN(value) && step(value) >= 5);
+      if (props.unready(row)) {
+        context.strokeStyle = colors.bad;
+        context.lineWidth = side >= 16 ? 3 : 2;
+        context.strokeRect(x + 1, y + 1, side - 2, side - 2);
+      }
+      if (props.tainted(row) && side >= 9) {
+        // A dot in the corner: only pods that tolerate it.
+        context.fillStyle = dark ? colors.surface : colors.line;
+        context.beginPath();
+        context.arc(x + side - side * 0.22, y + side * 0.22, Math.max(1.5, side * 0.1), 0, 2 * Math.PI);
+        context.fill();
+      }
     }
     context.globalAlpha = 1;
     const chosen = zone.nodes.indexOf(selected);
@@ -91,7 +111,7 @@ export function ZoneMap(props: MapProps) {
       context.strokeRect((chosen % grid.columns) * grid.cell + 1, Math.floor(chosen / grid.columns) * grid.cell + 1, side - 2, side - 2);
     }
     // Not for every move of the pointer: thousands of cells are drawn only when something about them has changed.
-  }, [zone, use, width, props.largest, selected, props.filter, look]);
+  }, [zone, use, width, props.largest, selected, props.filter, props.colours, look]);
 
   const rectOf = (index: number): DOMRect => {
     const base = canvas.current!.getBoundingClientRect();

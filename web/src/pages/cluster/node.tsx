@@ -88,7 +88,7 @@ function NodeBody({ node }: { node: NodeDetail }) {
           </tbody>
         </table>
       </section>
-      <StillFits name={node.name} free={free} />
+      <StillFits name={node.name} free={free} schedulable={node.schedulable} />
       {(node.taints?.length ?? 0) > 0 && (
         <section>
           <h3>Taints</h3>
@@ -159,7 +159,10 @@ function NodeBody({ node }: { node: NodeDetail }) {
   );
 }
 
-function StillFits({ name, free }: { name: string; free: Record<string, number> }) {
+// What there will be too little of first.
+const limitText = (limit: string) => (limit === 'pods' ? 'limited by pod count' : `limited by ${limit === 'cpu' ? 'CPU' : limit}`);
+
+function StillFits({ name, free, schedulable }: { name: string; free: Record<string, number>; schedulable: boolean }) {
   const [cpu, setCpu] = useState('250m');
   const [memory, setMemory] = useState('256Mi');
   const custom = { cpu: parseQuantity(cpu), memory: parseQuantity(memory) };
@@ -189,7 +192,7 @@ function StillFits({ name, free }: { name: string; free: Record<string, number> 
                     {size.cpu} · {size.memory}
                   </th>
                   <td class="num">{more === 0 ? <span class="dim">none</span> : `${count(more)}×`}</td>
-                  <td class="dim small">{limit} ends first</td>
+                  <td class="dim small">{limitText(limit)}</td>
                 </tr>
               );
             })}
@@ -200,14 +203,14 @@ function StillFits({ name, free }: { name: string; free: Record<string, number> 
                 <input class="field tiny" aria-label="memory of a pod" value={memory} onInput={(e) => setMemory(e.currentTarget.value)} />
               </th>
               <td class="num">{bad ? '–' : room(cpu, memory).count === 0 ? <span class="dim">none</span> : `${count(room(cpu, memory).count)}×`}</td>
-              <td class="dim small">{bad ? 'not a quantity' : `${room(cpu, memory).limit} ends first`}</td>
+              <td class="dim small">{bad ? 'not a quantity' : limitText(room(cpu, memory).limit)}</td>
             </tr>
           </tbody>
         </table>
       )}
       <p class="dim small">
         Counted by resources. Taints, affinity and volumes can refuse more: <a href={href('whatif')}>try it</a>, or see{' '}
-        <a href={href('whatif', [], { cordon: name })}>what if it were cordoned</a> or <a href={href('whatif', [], { remove: name })}>gone</a>.
+        {schedulable ? <a href={href('whatif', [], { cordon: name })}>what if it were cordoned</a> : <a href={href('whatif', [], { uncordon: name })}>what if it were uncordoned</a>} or <a href={href('whatif', [], { remove: name })}>gone</a>.
       </p>
     </section>
   );

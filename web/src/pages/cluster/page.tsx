@@ -7,12 +7,13 @@ import { parseQuantity } from '../../lib/quantity';
 import { go, href, type Route } from '../../lib/router';
 import { ClusterIcon } from '../../ui/icons';
 import { Empty, Failure, Loading, PageHead, Panel, Segmented, Stale, UseBar } from '../../ui/parts';
-import { fitsCluster, histogram, kBusiest, kSteps, mean, resourcesOf, sum, useOf, zonesOf, type Order } from './heat';
-import { ZoneMap } from './map';
+import { fitsCluster, histogram, kBusiest, kindsOf, kKinds, kSteps, resourcesOf, shareOf, sum, useOf, zonesOf, type Kind, type Kinds, type Order } from './heat';
+import { kHues, ZoneMap } from './map';
 import { kSizes, NodePanel } from './node';
 import { NodesTable } from './table';
 
-const kText: Record<string, string> = { busiest: 'Busiest', cpu: 'CPU', memory: 'Memory', pods: 'Pods' };
+const kGroups: Record<Kind, string> = { zone: 'By zone', pool: 'By pool', taint: 'By taint', state: 'By state' };
+const kText: Record<string, string> = { pools: 'Pool', taints: 'Taint', states: 'State',  busiest: 'Busiest', cpu: 'CPU', memory: 'Memory', pods: 'Pods' };
 const short = (resource: string) => kText[resource] ?? resource;
 
 export function ClusterPage({ route }: { route: Route }) {
@@ -43,23 +44,30 @@ export function ClusterPage({ route }: { route: Route }) {
 
 function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: string }) {
   const resources = useMemo(() => resourcesOf(table), [table]);
-  const by = route.query.by ?? 'cpu';
+  const asked = route.query.by ?? 'cpu';
+  const colour = kKinds.find((kind) => `${kind}s` === asked && kind !== 'zone'); // pools, taints, states
+  const by = colour ? 'cpu' : asked;
+  const group = kKinds.find((kind) => kind === route.query.group) ?? 'zone';
   const order: Order = route.query.order === 'use' ? 'use' : 'name';
   const view = route.query.view === 'table' ? 'table' : 'map';
   const filter = (route.query.q ?? '').toLowerCase();
   const change = (query: Record<string, string | undefined>) => go(href('cluster', route.args, { ...route.query, ...query }), true);
   const use = useMemo(() => useOf(table, by), [table, by]);
-  const zones = useMemo(() => zonesOf(table, use, order), [table, use, order]);
+  const zones = useMemo(() => zonesOf(table, use, order, group), [table, use, order, group]);
+  const kinds = useMemo(() => (colour ? kindsOf(table, colour) : null), [table, colour]);
   const [hover, setHover] = useState<{ row: number; at: DOMRect } | null>(null);
   const selected = open === '' ? -1 : table.name.indexOf(open);
   const cordoned = (row: number) => table.schedulable[row] === 0;
+  const unready = (row: number) => table.ready?.[row] === 0;
+  const tainted = (row: number) => (table.taints?.[table.taint?.[row] ?? -1] ?? '') !== '';
+  const pool = (row: number) => table.pools?.[table.pool?.[row] ?? -1] ?? '';
   const matches = (row: number) => filter === '' || table.name[row].toLowerCase().includes(filter);
   const show = (row: number) => go(href('cluster', [table.name[row]], route.query));
   // Storage is offered when somebody asks for it.
-  const options = [kBusiest, ...resources.filter((each) => each !== 'ephemeral-storage' || each === by || sum(table.requested[each]) > 0)];
+  const options = [kBusiest, ...resources.filter((each) => each !== 'ephemeral-storage' || each === by || sum(table.requested[each]) > 0), ...kKinds.filter((kind) => kind !== 'zone' && kindsOf(table, kind).names.length > 1).map((kind) => `${kind}s`)];
   const describe = (row: number) => {
     const parts = resources.slice(0, 4).map((each) => `${short(each)} ${percent(table.requested[each]?.[row] ?? 0, table.allocatable[each]?.[row] ?? 0)}`);
-    return [table.name[row], ...parts, cordoned(row) ? 'cordoned' : ''].filter((part) => part !== '').join(', ');
+    return [table.name[row], ...parts, pool(row) && `pool ${pool(row)}`, cordoned(row) ? 'cordoned' : '', unready(row) ? 'not ready' : '', tainted(row) ? `tainted ${table.taints![table.taint![row]]}` : ''].filter((part) => part !== '').join(', ');
   };
   return (
     <>
@@ -71,9 +79,9 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
           title={
             <span class="map-tools">
               {options.length <= 4 ? (
-                <Segmented label="Colour by" value={by} options={options.map((each) => ({ value: each, text: short(each) }))} onChange={(value) => change({ by: value })} />
+                <Segmented label="Colour by" value={asked} options={options.map((each) => ({ value: each, text: short(each) }))} onChange={(value) => change({ by: value })} />
               ) : (
-                <select class="field" aria-label="Colour by" value={by} onChange={(event) => change({ by: event.currentTarget.value })}>
+                <select class="field" aria-label="Colour by" value={asked} onChange={(event) => change({ by: event.currentTarget.value })}>
                   {options.map((each) => (
                     <option key={each} value={each}>
                       {short(each)}
@@ -101,6 +109,15 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
                   onChange={(value) => change({ order: value === 'name' ? undefined : value })}
                 />
               )}
+              {view === 'map' && (
+                <select class="field" aria-label="Group by" value={group} onChange={(event) => change({ group: event.currentTarget.value === 'zone' ? undefined : event.currentTarget.value })}>
+                  {kKinds.map((kind) => (
+                    <option key={kind} value={kind}>
+                      {kGroups[kind]}
+                    </option>
+                  ))}
+                </select>
+              )}
               <input
                 class="field find"
                 type="search"
@@ -115,20 +132,20 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
               />
             </span>
           }
-          hint={view === 'map' && <Legend use={use} />}
+          hint={view === 'map' && (kinds ? <KindLegend kinds={kinds} /> : <Legend use={use} />)}
         >
           {view === 'table' ? (
             <NodesTable table={table} resources={resources} matches={matches} selected={selected} onOpen={show} />
           ) : (
             <div class="zones">
               {zones.map((zone) => {
-                const average = mean(zone, use);
+                const share = shareOf(table, zone, use, by);
                 return (
-                  <section key={zone.name} class="zone" aria-label={`Zone ${zone.name || 'none'}`}>
+                  <section key={zone.name} class="zone" aria-label={`${kGroups[group].slice(3)} ${zone.name || 'none'}`}>
                     <header>
-                      <h3>{zone.name || 'no zone'}</h3>
+                      <h3>{zone.name || `no ${group}`}</h3>
                       <span class="dim small">
-                        {count(zone.nodes.length)} · {Number.isNaN(average) ? '–' : percent(average, 1)}
+                        {plural(zone.nodes.length, 'node')}, {Number.isNaN(share) ? '–' : percent(share, 1)} {by === kBusiest ? 'of the busiest, on average' : `${short(by)} requested`}
                       </span>
                     </header>
                     <ZoneMap
@@ -136,6 +153,9 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
                       largest={Math.max(...zones.map((each) => each.nodes.length))}
                       use={use}
                       cordoned={cordoned}
+                      unready={unready}
+                      tainted={tainted}
+                      colours={kinds?.of ?? null}
                       dimmed={(row) => !matches(row)}
                       selected={selected}
                       describe={describe}
@@ -169,7 +189,8 @@ function Nodes({ table, route, open }: { table: NodeTable; route: Route; open: s
             ))}
           </dl>
           {cordoned(hover.row) && <span class="badge warn">cordoned</span>}
-          {(table.tainted?.[hover.row] ?? 0) > 0 && <span class="dim">{plural(table.tainted![hover.row], 'taint')}</span>}
+          {unready(hover.row) && <span class="badge bad">not ready</span>}
+          {pool(hover.row) && <span class="dim">pool {pool(hover.row)}</span>} {tainted(hover.row) && <span class="dim">{table.taints![table.taint![hover.row]]}</span>}
         </Tip>
       )}
     </>
@@ -320,7 +341,31 @@ function Legend({ use }: { use: Float64Array }) {
         </svg>
         cordoned
       </span>
+      <span class="mark">
+        <svg viewBox="0 0 12 12" aria-hidden="true">
+          <rect width="12" height="12" rx="2.5" fill="var(--heat-1)" />
+          <circle cx="9" cy="3" r="1.7" fill="var(--ink-3)" />
+        </svg>
+        tainted
+      </span>
     </div>
+  );
+}
+
+// The kinds and their colours; a kind beyond the eighth shares one.
+function KindLegend({ kinds }: { kinds: Kinds }) {
+  const counts = kinds.names.map((_, kind) => kinds.of.filter((each) => each === kind).length);
+  return (
+    <ul class="kinds">
+      {kinds.names.map((name, kind) =>
+        counts[kind] === 0 ? null : (
+          <li key={name}>
+            <i style={{ background: `var(--cat-${kind % kHues})` }} />
+            {name || 'none'} <span class="dim">{count(counts[kind])}</span>
+          </li>
+        ),
+      )}
+    </ul>
   );
 }
 

@@ -8,7 +8,9 @@ import { go, href, type Route } from '../../lib/router';
 import { DecisionIcon } from '../../ui/icons';
 import { Empty, Failure, Loading, NodeLink, OutcomeBadge, PageHead, Panel, PodLink, Segmented, Stale } from '../../ui/parts';
 import { DecisionDetail } from './detail';
-import { merge } from './merge';
+import { matches, merge } from './merge';
+
+const kShown = 200;
 
 export function DecisionPage({ route }: { route: Route }) {
   if (route.args.length === 2) {
@@ -20,18 +22,21 @@ export function DecisionPage({ route }: { route: Route }) {
 function Decisions({ route }: { route: Route }) {
   const outcome = route.query.outcome ?? '';
   const namespace = route.query.namespace ?? '';
-  const { data, error, reload } = useApi<DecisionList>('/decisions', { outcome, namespace, limit: 200 }, 10000);
+  const workload = route.query.workload ?? '';
+  const text = route.query.q ?? '';
+  const { data, error, reload } = useApi<DecisionList>('/decisions', { outcome, namespace, workload, search: text, limit: kShown }, 10000);
   const [fresh, setFresh] = useState<DecisionSummary[]>([]);
-  const [text, setText] = useState('');
-  useEffect(() => listen<DecisionSummary>('decision', (each) => setFresh((old) => [each, ...old].slice(0, 200))), []);
+  useEffect(() => listen<DecisionSummary>('decision', (each) => setFresh((old) => [each, ...old].slice(0, kShown))), []);
   const change = (query: Record<string, string | undefined>) => go(href('decisions', [], { ...route.query, ...query }), true);
   const rows = useMemo(() => {
-    const wanted = fresh.filter((each) => (outcome === '' || each.outcome === outcome) && (namespace === '' || each.namespace === namespace));
-    return merge(wanted, data?.items ?? []).filter((each) => `${each.namespace}/${each.name} ${each.node ?? ''}`.toLowerCase().includes(text.toLowerCase()));
-  }, [data, fresh, outcome, namespace, text]);
+    const wanted = fresh.filter((each) => matches(each, { outcome, namespace, workload, text }));
+    return merge(wanted, data?.items ?? []);
+  }, [data, fresh, outcome, namespace, workload, text]);
+  const filtered = text !== '' || outcome !== '' || namespace !== '' || workload !== '';
+  const total = Math.max(data?.total ?? 0, rows.length);
   return (
     <div class="page">
-      <PageHead title="Decisions" lede={data ? `The last ${count(Math.max(data.total, rows.length))} are kept` : 'Why every pod is where it is'}>
+      <PageHead title="Decisions" lede={data ? (filtered ? `${plural(total, 'decision matches', 'decisions match')}, of all that are kept` : `The last ${count(total)} are kept`) : 'Why every pod is where it is'}>
         <Segmented
           label="Outcome"
           value={outcome}
@@ -43,7 +48,14 @@ function Decisions({ route }: { route: Route }) {
           ]}
           onChange={(value) => change({ outcome: value })}
         />
-        <input class="field" type="search" placeholder="Pod or node" aria-label="Filter by pod or node" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <input class="field" placeholder="Namespace" aria-label="Namespace" list="decision-namespaces" value={namespace} onInput={(event) => change({ namespace: event.currentTarget.value })} />
+        <datalist id="decision-namespaces">
+          {[...new Set(rows.map((each) => each.namespace))].sort().map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+        <input class="field" placeholder="Workload" aria-label="Workload" value={workload} onInput={(event) => change({ workload: event.currentTarget.value })} />
+        <input class="field" type="search" placeholder="Pod or node" aria-label="Search all decisions by pod or node" value={text} onInput={(event) => change({ q: event.currentTarget.value })} />
       </PageHead>
       <Stale error={data ? error : null} />
       {error && !data ? (
@@ -52,15 +64,9 @@ function Decisions({ route }: { route: Route }) {
         <Loading />
       ) : rows.length === 0 ? (
         <div class="panel">
-          <Empty icon={<DecisionIcon />} title={text || outcome || namespace ? 'No decision matches' : 'No decisions yet'}>
-            {text || outcome || namespace ? (
-              <button
-                class="btn"
-                onClick={() => {
-                  setText('');
-                  change({ outcome: undefined, namespace: undefined });
-                }}
-              >
+          <Empty icon={<DecisionIcon />} title={filtered ? 'No decision matches' : 'No decisions yet'}>
+            {filtered ? (
+              <button class="btn" onClick={() => change({ outcome: undefined, namespace: undefined, workload: undefined, q: undefined })}>
                 Show all
               </button>
             ) : (
@@ -71,7 +77,7 @@ function Decisions({ route }: { route: Route }) {
           </Empty>
         </div>
       ) : (
-        <Panel flush note={`${plural(rows.length, 'decision')} shown, newest first`}>
+        <Panel flush note={`${plural(Math.min(rows.length, kShown), 'decision')} of ${count(total)} shown, newest first`}>
           <div class="scroll">
             <table class="table decisions">
               <thead>
@@ -86,7 +92,7 @@ function Decisions({ route }: { route: Route }) {
                 </tr>
               </thead>
               <tbody>
-                {rows.slice(0, 200).map((each) => (
+                {rows.slice(0, kShown).map((each) => (
                   <tr key={each.id}>
                     <td class="dim nowrap">{clock(Date.parse(each.time))}</td>
                     <td>

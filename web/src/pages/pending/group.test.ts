@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { World } from '../../../mock/world';
-import { groupPending } from './group';
+import { groupPending, groupWorkloads } from './group';
 
 describe('reasons', () => {
   const { groups, items } = new World().pending();
@@ -14,5 +14,13 @@ describe('reasons', () => {
     const odd = { namespace: 'a', name: 'odd', where: 'active', attempts: 0, priority: 0 };
     const all = groupPending(groups, [...items, odd]).flatMap((each) => each.pods);
     expect(new Set(all)).toEqual(new Set([...items, odd]));
+  });
+});
+
+describe('workloads', () => {
+  const pod = (name: string, workload: string | undefined, message: string) => ({ namespace: 'a', name, workload, where: 'unschedulable', attempts: 1, priority: 0, message });
+  it('are one entry where their pods wait for the same', () => {
+    const groups = groupWorkloads([pod('w-1', 'Deployment/w', 'x'), pod('alone', undefined, 'x'), pod('w-2', 'Deployment/w', 'x'), pod('w-3', 'Deployment/w', 'y'), pod('other', undefined, 'x')]);
+    expect(groups.map((group) => group.pods.map((each) => each.name))).toEqual([['w-1', 'w-2'], ['alone'], ['w-3'], ['other']]);
   });
 });

@@ -37,3 +37,16 @@ export function groupPending(groups: PendingGroup[], items: PendingPod[]): Group
   }
   return out.sort((a, b) => b.total - a.total);
 }
+
+// Pods of one workload that wait for the same reasons are one entry, at the place of the first.
+export function groupWorkloads(pods: PendingPod[]): { pods: PendingPod[] }[] {
+  const groups = new Map<string, { pods: PendingPod[] }>();
+  for (const pod of pods) {
+    const alone = !pod.workload;
+    const key = alone ? `${pod.namespace}/${pod.name}` : JSON.stringify([pod.namespace, pod.workload, pod.message ?? '', pod.where === 'gated']);
+    const group = groups.get(key);
+    if (group) group.pods.push(pod);
+    else groups.set(key, { pods: [pod] });
+  }
+  return [...groups.values()];
+}

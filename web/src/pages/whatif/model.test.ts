@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { World } from '../../../mock/world';
-import { changesCluster, compare, fromQuery, kEmpty, perNode, scorePlugins, toRequest, unchanged } from './model';
+import { before, changesCluster, compare, decodeDraft, encodeDraft, fromQuery, fromRequest, kEmpty, nodeGroups, nodesNamed, perNode, scorePlugins, toRequest, unchanged } from './model';
 
 const draft = { ...kEmpty, manifests: 'kind: Deployment\nspec: {replicas: 3}\nreplicas: 3', cordon: ['n1'], weights: { Fit: 5 } };
 
@@ -36,4 +36,40 @@ describe('a what-if', () => {
     expect(fromQuery({})).toEqual({});
   });
   it('takes weights from the profile', () => expect(scorePlugins(new World().config(), '')[0]).toEqual({ name: 'TaintToleration', weight: 3 }));
+});
+
+describe('a draft in the address', () => {
+  const linked = { ...kEmpty, manifests: 'kind: Pod # ü', uncordon: ['a', 'b'], add: [{ like: 'x', count: 2 }], weights: { Fit: 3 }, pending: false };
+  it('comes back as it was', () => {
+    expect(decodeDraft(encodeDraft(linked))).toEqual(linked);
+    expect(encodeDraft(linked)).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(encodeDraft(kEmpty)).toBe('');
+  });
+  it('is left out when it is too long, and ignored when it is not one', () => {
+    expect(encodeDraft({ ...kEmpty, manifests: 'x'.repeat(30000) })).toBe('');
+    for (const text of ['', '%', 'bnVsbA', btoa('{"cordon":"a"}'), btoa('{"add":[1]}'), btoa('{"nope":1}')]) expect(decodeDraft(text)).toBeNull();
+  });
+  it('is what the API is asked', () => {
+    expect(fromRequest(toRequest(linked))).toEqual(linked);
+  });
+});
+
+describe('nodes', () => {
+  const { table } = new World();
+  it('are named one by one or by zone and pool', () => {
+    expect(nodesNamed('node-0003', table)).toEqual(['node-0003']);
+    expect(nodesNamed('zone=zone-b', table)).toHaveLength(17);
+    expect(nodesNamed('pool=gpu', table)).toEqual(table.name.filter((_, row) => row % 7 === 3));
+    expect(nodesNamed('node-9', table)).toEqual([]);
+    expect(nodeGroups(table)).toContain('pool=gpu');
+  });
+});
+
+describe('before', () => {
+  const placement = { namespace: 'a', name: 'p', outcome: 'Placed' as const, node: 'n2' };
+  it('is where the pod is, else where it would be', () => {
+    expect(before({ placement: { ...placement, before: 'n1' }, moved: false })).toEqual({ node: 'n1', text: '' });
+    expect(before({ placement, otherwise: { ...placement, node: 'n3' }, moved: true })).toEqual({ node: 'n3', text: 'would be' });
+    expect(before({ placement: { ...placement, source: 'manifest' }, moved: false })).toEqual({ node: '', text: 'new' });
+  });
 });

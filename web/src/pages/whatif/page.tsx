@@ -1,14 +1,14 @@
 // What-if: pods, nodes and weights that are not (yet) there, and where pods would go then. Nothing in the cluster is touched.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, post } from '../../api/client';
-import type { ConfigView, NodeTable, WhatIfResult } from '../../api/types';
+import { ApiError, get, post, segment } from '../../api/client';
+import type { ConfigView, NodeTable, SuggestionList, WhatIfResult } from '../../api/types';
 import { useApi } from '../../api/use';
 import { plural } from '../../lib/format';
-import type { Route } from '../../lib/router';
+import { go, href, type Route } from '../../lib/router';
 import { createStore, useStore } from '../../lib/store';
 import { CloseIcon, WhatIfIcon } from '../../ui/icons';
 import { Empty, Failure, Loading, PageHead, Panel } from '../../ui/parts';
-import { changesCluster, fromQuery, kEmpty, kExamples, scorePlugins, toRequest, unchanged, type Draft } from './model';
+import { changesCluster, decodeDraft, encodeDraft, fromQuery, fromRequest, kEmpty, kExamples, nodeGroups, nodesNamed, scorePlugins, toRequest, unchanged, type Draft } from './model';
 import { Results } from './results';
 
 interface Answer {
@@ -29,14 +29,46 @@ export function WhatIfPage({ route }: { route: Route }) {
   const results = useRef<HTMLDivElement>(null);
   const config = useApi<ConfigView>('/config');
   const nodes = useApi<NodeTable>('/nodes');
-  const change = (part: Partial<Draft>) => draftStore.update((old) => ({ ...old, ...part }));
+  // The draft is part of the address, so that it can be linked and survives a reload.
+  const setDraft = (next: Draft) => {
+    draftStore.set(next);
+    go(href('whatif', [], { d: encodeDraft(next) }), true);
+  };
+  const change = (part: Partial<Draft>) => setDraft({ ...draftStore.get(), ...part });
   useEffect(() => {
-    const asked = fromQuery(route.query);
-    if (Object.keys(asked).length > 0) change(asked);
+    const { d, from, suggestion, kind } = route.query;
+    if (from) {
+      void follow(from, Number(suggestion), kind);
+    } else if (d) {
+      const linked = d === encodeDraft(draftStore.get()) ? null : decodeDraft(d);
+      if (linked) draftStore.set(linked);
+    } else {
+      const asked = fromQuery(route.query);
+      if (Object.keys(asked).length > 0) change(asked);
+    }
   }, [route]);
   useEffect(() => () => running.current?.abort(), []);
 
+  // A suggestion of a pending pod, tried.
+  const follow = async (pod: string, place: number, kind: string | undefined) => {
+    setBusy(true);
+    setError(null);
+    try {
+      const [namespace, name] = pod.split('/', 2);
+      const list = await get<SuggestionList>(`/pods/${segment(namespace ?? '')}/${segment(name ?? '')}/suggestions`);
+      const same = (each: SuggestionList['items'][number] | undefined) => each?.whatIf !== undefined && (!kind || each.kind === kind);
+      const chosen = same(list.items[place]) ? list.items[place] : list.items.find(same);
+      if (!chosen?.whatIf) throw new ApiError(404, `What helped ${pod} does not any more, or it has a node.`);
+      setDraft(fromRequest(chosen.whatIf));
+      await run();
+    } catch (problem) {
+      setError(problem instanceof ApiError ? problem : new ApiError(0, String(problem)));
+      setBusy(false);
+    }
+  };
+
   const run = async () => {
+    const draft = draftStore.get();
     running.current?.abort();
     const mine = new AbortController();
     running.current = mine;
@@ -63,7 +95,7 @@ export function WhatIfPage({ route }: { route: Route }) {
         <button
           class="btn"
           onClick={() => {
-            draftStore.set(kEmpty);
+            setDraft(kEmpty);
             answerStore.set(null);
             setError(null);
           }}
@@ -108,8 +140,9 @@ export function WhatIfPage({ route }: { route: Route }) {
             />
           </Panel>
           <Panel title="Nodes">
-            <NodeChoice label="Cordon" about="no new pods there" names={names} chosen={draft.cordon} onChange={(cordon) => change({ cordon })} />
-            <NodeChoice label="Remove" about="its pods are placed anew" names={names} chosen={draft.remove} onChange={(remove) => change({ remove })} />
+            <NodeChoice label="Cordon" about="no new pods there" table={nodes.data} chosen={draft.cordon} onChange={(cordon) => change({ cordon })} />
+            <NodeChoice label="Uncordon" about="pods may go there again" table={nodes.data} chosen={draft.uncordon} onChange={(uncordon) => change({ uncordon })} />
+            <NodeChoice label="Remove" about="its pods are placed anew" table={nodes.data} chosen={draft.remove} onChange={(remove) => change({ remove })} />
             <AddNodes names={names} chosen={draft.add} onChange={(add) => change({ add })} />
           </Panel>
           {config.data ? (
@@ -148,14 +181,20 @@ function zoneLookup(table: NodeTable | null): (node: string) => string {
 
 let lists = 0;
 
-function NodeChoice(props: { label: string; about: string; names: string[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
+function NodeChoice(props: { label: string; about: string; table: NodeTable | null; chosen: string[]; onChange: (chosen: string[]) => void }) {
   const [text, setText] = useState('');
+  const [wrong, setWrong] = useState('');
   const id = useRef(`nodes-${lists++}`).current;
   const add = (name: string) => {
-    if (name !== '' && !props.chosen.includes(name)) props.onChange([...props.chosen, name]);
+    if (name === '') return;
+    const named = nodesNamed(name, props.table);
+    setWrong(named.length === 0 ? `There is no node ${name}.` : '');
+    if (named.length === 0) return;
+    props.onChange([...new Set([...props.chosen, ...named])]);
     setText('');
   };
-  const near = text === '' ? props.names.slice(0, 30) : props.names.filter((name) => name.includes(text)).slice(0, 30);
+  const known = [...nodeGroups(props.table), ...(props.table?.name ?? [])];
+  const near = text === '' ? known.slice(0, 30) : known.filter((name) => name.includes(text)).slice(0, 30);
   return (
     <div class="choice">
       <label for={id}>
@@ -167,7 +206,7 @@ function NodeChoice(props: { label: string; about: string; names: string[]; chos
           add(text.trim());
         }}
       >
-        <input id={id} class="field" list={`${id}-list`} placeholder="Name of a node" value={text} autocomplete="off" onInput={(event) => setText(event.currentTarget.value)} />
+        <input id={id} class="field" list={`${id}-list`} placeholder="Node, zone=… or pool=…" value={text} autocomplete="off" onInput={(event) => setText(event.currentTarget.value)} />
         <datalist id={`${id}-list`}>
           {near.map((name) => (
             <option key={name} value={name} />
@@ -175,6 +214,11 @@ function NodeChoice(props: { label: string; about: string; names: string[]; chos
         </datalist>
         <button class="btn">{props.label}</button>
       </form>
+      {wrong && (
+        <p class="small is-bad" role="alert">
+          {wrong}
+        </p>
+      )}
       <Chips items={props.chosen} onDrop={(name) => props.onChange(props.chosen.filter((each) => each !== name))} />
     </div>
   );

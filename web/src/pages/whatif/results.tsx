@@ -4,7 +4,7 @@ import type { WhatIfPlacement, WhatIfResult } from '../../api/types';
 import { amount, count, percent, plural, seconds } from '../../lib/format';
 import { CheckIcon } from '../../ui/icons';
 import { Empty, NodeLink, OutcomeBadge, Panel } from '../../ui/parts';
-import { compare, perNode } from './model';
+import { before, compare, perNode } from './model';
 
 const kShown = 100;
 const kSource: Record<string, string> = { manifest: 'from the manifest', pending: 'waits in the cluster', removedNode: 'from a removed node' };
@@ -44,7 +44,7 @@ export function Results({ result, base, zoneOf }: { result: WhatIfResult; base: 
           )}
           {base && (
             <div>
-              <dt>Placed otherwise</dt>
+              <dt>Placed differently</dt>
               <dd>{count(moved)}</dd>
             </div>
           )}
@@ -77,14 +77,17 @@ export function Results({ result, base, zoneOf }: { result: WhatIfResult; base: 
                 <tr>
                   <th>Pod</th>
                   <th>Outcome</th>
-                  <th>Node</th>
-                  {base && <th>Unchanged</th>}
+                  <th>Before</th>
+                  <th>After</th>
                   <th class="num">Score</th>
                   <th class="num">Feasible</th>
                 </tr>
               </thead>
               <tbody>
-                {shown.map(({ placement, otherwise, moved: other }) => (
+                {shown.map((row) => {
+                  const { placement, moved: other } = row;
+                  const was = before(row);
+                  return (
                   <tr key={`${placement.namespace}/${placement.name}`} class={other ? 'moved' : ''}>
                     <td class="name" title={kSource[placement.source ?? '']}>
                       <span class="ns">{placement.namespace}/</span>
@@ -92,6 +95,9 @@ export function Results({ result, base, zoneOf }: { result: WhatIfResult; base: 
                     </td>
                     <td>
                       <OutcomeBadge outcome={placement.outcome} />
+                    </td>
+                    <td class="nowrap dim">
+                      {was.text} {was.node === placement.node && was.node !== '' ? 'the same' : was.node}
                     </td>
                     <td class="nowrap">
                       {placement.node ? (
@@ -103,11 +109,11 @@ export function Results({ result, base, zoneOf }: { result: WhatIfResult; base: 
                         <span class="dim">–</span>
                       )}
                     </td>
-                    {base && <td class={other ? 'nowrap' : 'nowrap dim'}>{otherwise ? other ? (otherwise.node ?? otherwise.outcome) : 'same' : '–'}</td>}
                     <td class="num">{placement.score === undefined ? <span class="dim">–</span> : count(placement.score)}</td>
                     <td class="num">{placement.feasible === undefined ? <span class="dim">–</span> : count(placement.feasible)}</td>
                   </tr>
-                ))}
+                  );
+                })}
               </tbody>
             </table>
           </div>

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "api/codec/json.h"
+#include "conformance/groups.h"
 #include "conformance/replay.h"
 #include "conformance/results.h"
 #include "conformance/runner.h"
@@ -60,6 +61,7 @@ class Comparer {
         Show(fmt::format("{} {} attempt {}", expected.name, named.pod, named.attempt), lines);
       }
     }
+    CompareEntities(expected, actual, tally);
   }
 
   // The exit code.
@@ -73,6 +75,22 @@ class Comparer {
   }
 
  private:
+  void CompareEntities(const CaseResult& expected, const CaseResult& actual, Tally& tally) {
+    for (size_t i = 0; i < std::max(expected.entities.size(), actual.entities.size()); ++i) {
+      ++tally.total;
+      std::vector<std::string> lines;
+      if (i >= actual.entities.size()) {
+        lines.push_back(actual.error.empty() ? "berth gave no result" : actual.error);
+      } else if (i >= expected.entities.size()) {
+        lines.push_back("no result was recorded");
+      } else {
+        lines = Differences(expected.entities[i], actual.entities[i]);
+      }
+      tally.matched += lines.empty() ? 1 : 0;
+      if (!lines.empty()) Show(fmt::format("{} entity {}", expected.name, i), lines);
+    }
+  }
+
   void Show(const std::string& title, const std::vector<std::string>& lines) {
     if (++shown_ > kShownDifferences) return;
     fmt::print("{}\n", title);
@@ -91,6 +109,10 @@ CaseResult RunCase(int minor, simdjson::dom::element scenario, const std::string
   auto replay = Replay::Make(minor, scenario);
   if (!replay) {
     result.error = replay.error().Message();
+    return result;
+  }
+  if ((*replay)->GetBehaviour().pod_groups) {
+    result.entities = GroupReplay(**replay).Run();
     return result;
   }
   std::vector<cluster::PodId> again;

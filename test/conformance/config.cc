@@ -1,6 +1,7 @@
 // berth-conformance --config: KubeSchedulerConfiguration files, compared with what kube-scheduler
 // made of them: the error, the decoded and defaulted form, the written file, the plugins per
 // extension point, the order of extenders.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "api/codec/yaml.h"
 #include "api/go/go_text.h"
 #include "config/config.h"
+#include "config/scheduler_plugins.h"
 #include "conformance/lines.h"
 #include "conformance/runner.h"
 
@@ -69,22 +71,35 @@ Result<std::string> NoSuchFile(const std::string& path) {
   return Fail("open " + path + ": no such file or directory");
 }
 
+// kube-scheduler has no default arguments for plugins of scheduler-plugins.
+void ForgetSchedulerPlugins(config::KubeSchedulerConfiguration* config) {
+  for (config::KubeSchedulerProfile& profile : config->profiles) {
+    std::erase_if(profile.plugin_config, [](const config::PluginConfig& entry) {
+      const auto plugins = config::SchedulerPlugins();
+      return std::any_of(plugins.begin(), plugins.end(),
+                         [&](const auto& plugin) { return plugin.name == entry.name; });
+    });
+  }
+}
+
 Outcome Ours(const config::Behaviour& behaviour, std::string_view text) {
   Outcome out;
   std::string api_version;
-  const auto decoded = config::Decode(text, behaviour, &api_version);
+  auto decoded = config::Decode(text, behaviour, &api_version);
   if (!decoded) {
     out.error = decoded.error().Message();
     out.stage = "decode";
     return out;
   }
+  ForgetSchedulerPlugins(&*decoded);
   out.loaded = Normalize(config::ToJson(*decoded));
   if (const auto valid = config::Validate(*decoded, behaviour, api_version); !valid) {
     out.error = valid.error().Message();
     out.stage = "validation";
     return out;
   }
-  const auto resolved = config::Resolve(*decoded, {{}, NoSuchFile, behaviour});
+  const auto resolved =
+      config::Resolve(*decoded, {{}, NoSuchFile, behaviour, /*scheduler_plugins=*/false});
   if (!resolved) {
     out.framework_error = resolved.error().Message();
     return out;

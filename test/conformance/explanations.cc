@@ -77,6 +77,11 @@ std::string Refuted(int minor, simdjson::dom::element scenario, size_t pod,
   for (const std::string& uid : input.moved_pods) cluster.Unplace(cluster.FindPod(uid));
   const cluster::PodId id = replay->Pods()[pod];
   cluster.UpdatePod(id, input.pod);
+  for (const api::Pod& sibling : input.siblings) {
+    const cluster::PodId other = cluster.FindPod(sibling.metadata.uid);
+    cluster.UpdatePod(other, sibling);
+    if (cluster.GetPod(other).node != cluster::kNoNode) cluster.Unplace(other);
+  }
   framework::Cycle* cycle = replay->Profiles().CycleFor(input.pod.spec.scheduler_name);
   for (const auto& [plugin, index] : cycle->profile().pre_enqueue) {
     if (!plugin->PreEnqueue(cluster, cluster.GetPod(id)).Ok()) return "is gated";

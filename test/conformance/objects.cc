@@ -22,6 +22,19 @@ Result<void> LoadList(simdjson::dom::element list, std::string_view name, cluste
   return {};
 }
 
+// Custom resources, of kinds that plugins read.
+Result<void> LoadCustom(simdjson::dom::element list, std::string_view name,
+                        cluster::Cluster& into) {
+  size_t i = 0;
+  for (const simdjson::dom::element item : list.get_array()) {
+    auto object = api::DecodeObject(simdjson::minify(item));
+    if (!object) return Fail(object.error().In(fmt::format("objects.{}[{}]", name, i)));
+    ++i;
+    cluster::Load(into, std::move(*object));
+  }
+  return {};
+}
+
 using ListLoader = Result<void> (*)(simdjson::dom::element, std::string_view, cluster::Cluster&);
 
 constexpr std::pair<std::string_view, ListLoader> kLists[] = {
@@ -44,6 +57,8 @@ constexpr std::pair<std::string_view, ListLoader> kLists[] = {
     {"resourceclaims", &LoadList<api::ResourceClaim>},
     {"resourceslices", &LoadList<api::ResourceSlice>},
     {"deviceclasses", &LoadList<api::DeviceClass>},
+    {"podgroups", &LoadList<api::PodGroup>},
+    {"custom", &LoadCustom},
 };
 
 }  // namespace

@@ -38,12 +38,31 @@ void Nominate(cluster::Cluster& cluster, cluster::PodId pod, const std::string& 
 
 }  // namespace
 
+// The report of a plugin that takes the place of DefaultPreemption. Why other nodes are no
+// candidates is part of its message when no node is one.
+DefaultPreemption::Report OtherPreemption(framework::PreemptionPlugin& plugin,
+                                          framework::Cycle& cycle, cluster::Cluster& cluster,
+                                          const framework::Diagnosis& diagnosis) {
+  DefaultPreemption::Report report;
+  framework::PostFilterResult ignored;
+  if (!plugin.FindCandidates(cycle, cluster, diagnosis, &report.candidates, &ignored).Ok()) {
+    return {};
+  }
+  report.best = plugins::default_preemption::LeastHarmful(cluster, report.candidates);
+  return report;
+}
+
 DefaultPreemption::Report EvaluatePreemption(framework::Cycle& cycle, cluster::Cluster& cluster,
                                              const framework::Diagnosis& diagnosis) {
   // The recording asks the plugin even where the profile has it at another point only.
   for (const auto& plugin : cycle.profile().Plugins()) {
     if (auto* preemption = dynamic_cast<DefaultPreemption*>(plugin.get())) {
       return preemption->Evaluate(cycle, cluster, diagnosis);
+    }
+  }
+  for (const auto& entry : cycle.profile().post_filter) {
+    if (auto* preemption = dynamic_cast<framework::PreemptionPlugin*>(entry.plugin)) {
+      return OtherPreemption(*preemption, cycle, cluster, diagnosis);
     }
   }
   return {};

@@ -10,6 +10,7 @@
 #include "api/codec/json_dom.h"
 #include "conformance/objects.h"
 #include "conformance/plugin_reports.h"
+#include "framework/points/device_claims.h"
 #include "framework/runtime/nominated_filter.h"
 #include "framework/runtime/post_filter.h"
 #include "plugins/default_preemption/default_preemption.h"
@@ -57,10 +58,18 @@ Result<config::FeatureGates> GatesOf(int minor, simdjson::dom::element scenario)
 Result<std::unique_ptr<Replay>> Replay::Make(int minor, simdjson::dom::element scenario) {
   const auto gates = GatesOf(minor, scenario);
   if (!gates) return berth::Fail(gates.error());
-  std::unique_ptr<Replay> replay(new Replay(config::Behaviour(*gates)));
+  config::Behaviour behaviour(*gates);
+  behaviour.FollowPodGroups(*gates);
+  std::unique_ptr<Replay> replay(new Replay(behaviour));
+  const auto config = replay->ConfigOf(scenario);
+  if (!config) return berth::Fail(config.error());
+  const auto inputs = scheduler::InputsOf(*config, behaviour);
+  if (!inputs) return berth::Fail(inputs.error());
+  replay->cluster_.Track(*inputs);
   if (auto ok = LoadObjects(scenario["objects"], replay->cluster_); !ok)
     return berth::Fail(ok.error());
-  if (auto ok = replay->LoadConfig(scenario); !ok) return berth::Fail(ok.error());
+  if (auto ok = replay->MakeProfiles(*config); !ok) return berth::Fail(ok.error());
+  if (auto ok = replay->SetTime(scenario); !ok) return berth::Fail(ok.error());
   size_t i = 0;
   for (const simdjson::dom::element item : scenario["pods"].get_array()) {
     auto pod = api::FromDom<api::Pod>(item, fmt::format("pods[{}]", i++));
@@ -71,7 +80,7 @@ Result<std::unique_ptr<Replay>> Replay::Make(int minor, simdjson::dom::element s
   return replay;
 }
 
-Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {
+Result<config::KubeSchedulerConfiguration> Replay::ConfigOf(simdjson::dom::element scenario) const {
   config::KubeSchedulerConfiguration config = config::Default(behaviour_);
   simdjson::dom::element given;
   if (scenario["config"].get(given) == simdjson::SUCCESS && !given.is_null()) {
@@ -88,11 +97,31 @@ Result<void> Replay::LoadConfig(simdjson::dom::element scenario) {
       }
     }
   }
+  return config;
+}
+
+Result<void> Replay::MakeProfiles(const config::KubeSchedulerConfiguration& config) {
   auto profiles = scheduler::ProfileSet::Make(config, behaviour_, cluster_);
   if (!profiles) return berth::Fail(profiles.error());
   profiles_ = std::make_unique<scheduler::ProfileSet>(std::move(*profiles));
   for (const auto& profile : profiles_->Profiles()) {
     profiles_->CycleFor(profile->Name())->set_keep_raw(true);
+  }
+  return {};
+}
+
+// Plugins that read a clock get the time of the case, if it has one.
+Result<void> Replay::SetTime(simdjson::dom::element scenario) {
+  std::string_view text;
+  if (scenario["now"].get(text) != simdjson::SUCCESS) return {};
+  const auto now = api::Time::Parse(text);
+  if (!now) return berth::Fail("now: " + now.error().Message());
+  for (const auto& profile : profiles_->Profiles()) {
+    for (const auto& plugin : profile->Plugins()) {
+      if (auto* aware = dynamic_cast<framework::TimeAwarePlugin*>(plugin.get())) {
+        aware->SetTime(*now);
+      }
+    }
   }
   return {};
 }
@@ -115,6 +144,16 @@ bool Replay::Gated(const framework::Cycle& cycle, const cluster::Pod& pod,
   result->gated = true;
   result->gated_by = ToResult(gate.status);
   return true;
+}
+
+std::optional<PodResult> Replay::GatedResult(PodId id) {
+  const cluster::Pod& pod = cluster_.GetPod(id);
+  const auto* cycle = profiles_->CycleFor(pod.shape->source.spec.scheduler_name);
+  PodResult result;
+  result.pod = pod.Key();
+  result.attempt = 1;
+  if (cycle == nullptr || !Gated(*cycle, pod, &result)) return std::nullopt;
+  return result;
 }
 
 PodResult Replay::Schedule(PodId id, int32_t attempt) {
@@ -270,6 +309,7 @@ void Replay::Commit(PodId id, PodResult* result) {
     ClearNomination(id);
     return;
   }
+  cluster_.MutablePod(id).assumed = false;  // the API server has confirmed it in the recording
   ReserveResult reserve;
   reserve.code = "Success";
   for (const auto& [plugin, index] : cycle.profile().reserve) {

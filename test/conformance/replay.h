@@ -30,6 +30,10 @@ class Replay {
   // recording.
   PodResult Schedule(cluster::PodId id, int32_t attempt);
 
+  // Why the pod may not enter the queue; nothing: it may.
+  std::optional<PodResult> GatedResult(cluster::PodId id);
+
+  const config::Behaviour& GetBehaviour() const { return behaviour_; }
   cluster::Cluster& GetCluster() { return cluster_; }
   scheduler::ProfileSet& Profiles() { return *profiles_; }
 
@@ -38,7 +42,9 @@ class Replay {
     cluster_.SetRequestRules(behaviour.requests);
   }
 
-  Result<void> LoadConfig(simdjson::dom::element scenario);
+  Result<config::KubeSchedulerConfiguration> ConfigOf(simdjson::dom::element scenario) const;
+  Result<void> MakeProfiles(const config::KubeSchedulerConfiguration& config);
+  Result<void> SetTime(simdjson::dom::element scenario);
   void NominateFromStatus();
   bool FindInClass(framework::Cycle& cycle, const cluster::Pod& pod);
   bool ClassAgrees(const framework::Cycle& cycle) const;

@@ -100,15 +100,6 @@ const TypeInfo& PodResult::Type() {
   return type;
 }
 
-const TypeInfo& CaseResult::Type() {
-  static const TypeInfo type = Describe<CaseResult>("CaseResult")
-                                   .Always(1, "name", &CaseResult::name)
-                                   .Field(2, "error", &CaseResult::error)
-                                   .Always(3, "results", &CaseResult::results)
-                                   .Build();
-  return type;
-}
-
 namespace {
 
 class Comparison {

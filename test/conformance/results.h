@@ -104,14 +104,6 @@ struct PodResult {
   static const api::TypeInfo& Type();
 };
 
-struct CaseResult {
-  std::string name;
-  std::string error;
-  std::vector<PodResult> results;
-
-  static const api::TypeInfo& Type();
-};
-
 // What differs between two results of one pod: one line per field, both sides. Empty when nothing
 // does.
 std::vector<std::string> Differences(const PodResult& expected, const PodResult& actual);

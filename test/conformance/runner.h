@@ -27,4 +27,10 @@ int RunConfig(int minor, const std::string& file);
 // updates, the answers of queueing hints and what the queue makes of them.
 int RunHints(int minor, const std::string& file);
 
+// Score and queue sort plugins of scheduler-plugins, one at a time.
+int RunScores(const std::string& file);
+
+// Admission by a kubelet's managers, as accuracy Exact replays it.
+int RunAdmissions(const std::string& file);
+
 }  // namespace berth::conformance

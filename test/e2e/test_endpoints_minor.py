@@ -284,8 +284,8 @@ def test_flagz_has_all_flags_of_kube_scheduler(pages):
         (status, _, text), (_, _, our_text) = (side["/flagz", accept] for side in pages)
         if status == 200 and "json" in accept and text.startswith("{"):
             want, got = json.loads(text)["flags"], json.loads(our_text)["flags"]
-            assert set(want) - set(got) <= {"tls-curve-preferences"}  # 1.36; docs/quirks.md
-            apart = {"config", "secure-port", "cert-dir", "tls-curve-preferences"}
+            assert set(want) <= set(got)
+            apart = {"config", "secure-port", "cert-dir"}
             apart |= {"tls-cert-file", "tls-private-key-file"}  # kube-scheduler names what it made
             assert {k: v for k, v in want.items() if k not in apart} == {
                 k: got[k] for k in want if k not in apart

@@ -10,9 +10,7 @@ import urllib.request
 import pytest
 
 from harness.processes import Process, free_port, until
-from harness.scheduler import REPOSITORY
-
-BERTH = REPOSITORY / "build/bin/berth"
+from harness.scheduler import BERTH
 
 
 def pod(name, cpu, **spec):

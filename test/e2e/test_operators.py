@@ -284,7 +284,7 @@ def test_log_says_what_became_of_pods(busy):
         rf'"the target node for the preemption is determined{preemption}'
         + (
             rf'pod="operators/high" node="{bound[1]}"'
-            if since("1.37") and not IS_BERTH  # docs/quirks.md
+            if since("1.36")
             else rf'node="{bound[1]}" pod="operators/high"'
         ),
         rf'"Start the preemption asynchronously" preemptor="operators/high" '

@@ -1,5 +1,9 @@
 """Order by priority, gates, and preemption with its writes and words."""
 
+import time
+
+import pytest
+
 from harness.peers import preempting, since
 from harness.processes import until
 
@@ -165,6 +169,24 @@ def test_preemption_policy_never(world):
     )
     world.delete("there")
     world.bound("polite")
+
+
+@pytest.mark.skipif(not since("1.35"), reason="the nomination is cleared, as below")
+def test_lower_nomination_stays_when_all_victims_terminate(world):
+    mid, high = world.priority_class(10), world.priority_class(100)
+    node = world.node("a", cpu="2")
+    world.pods(["one", "two"], cpu="1", finalizers=HOLD)
+    world.bound("one", "two")
+    world.pod("mid", cpu="2", priority_class=mid)
+    assert world.nominated("mid") == node
+    world.terminating("one", "two")
+    world.pod("high", cpu="2", priority_class=high)
+    assert world.nominated("high") == node
+    time.sleep(1)
+    assert world.nominated("mid") == node
+    for victim in ("one", "two"):
+        world.drop_finalizers(victim)
+    assert world.bound("high") == node
 
 
 def test_preemption_clears_lower_nomination(world):

@@ -209,7 +209,7 @@ def test_mistakes_are_said_with_what_to_do(tmp_path):
         ([f"--nodes-file={tmp_path}/none.yaml", out], 1, ["none.yaml"]),
         ([f"--nodes-file={broken}", "--port=0", out], 1, ["broken.yaml", "Nothing"]),
         ([f"--config={other}", "--port=0", out], 1, ["other.yaml"]),
-        (["--speed=fast", out], 1, ["--speed", "10x"]),
+        (["--speed=fast", out], 2, ["--speed", "10x"]),
         (["--nodes=-1"], 2, ["--nodes"]),
         (["--nonsense"], 2, ["nonsense"]),
         (["extra"], 2, ["extra"]),

@@ -40,9 +40,14 @@ def test_h2_too_many_operations(up):
 
 
 def test_h2_operations_that_move_much(up):
-    """Each of them moves a list of a hundred thousand items."""
-    up.create("configmaps", "list", items=[1] * 100_000)
-    shift = json.dumps([{"op": "add", "path": "/items/0", "value": 1}] * 10_000)
+    """Each of them moves a list of fifty thousand items."""
+    finalizers = [f"a.example/{i}" for i in range(50_000)]
+    metadata = {"name": "list", "finalizers": finalizers}
+    status, said = up.create("configmaps", "list", metadata=metadata)
+    assert status == 201, said
+    shift = json.dumps(
+        [{"op": "add", "path": "/metadata/finalizers/0", "value": "b.example/b"}] * 10_000
+    )
     before = up.cpu()
     status, said = up.request("PATCH", f"{MAPS}/list", shift, PATCH)
     assert status == 413, said

@@ -68,6 +68,7 @@ type env struct {
 	pending map[string]*v1.Pod // current version of the pods to schedule
 	client  *fake.Clientset
 	groups  bool // GenericWorkload is on
+	out     outOfTree
 	groupState
 }
 
@@ -108,18 +109,18 @@ func (r *recordingBinder) AssumePodVolumes(logger klog.Logger, assumedPod *v1.Po
 	return r.SchedulerVolumeBinder.AssumePodVolumes(logger, assumedPod, nodeName, pv)
 }
 
-func newScheduler(ctx context.Context, objs []runtime.Object, cfg *schedulerapi.KubeSchedulerConfiguration, percentage *int32) (*scheduler.Scheduler, informers.SharedInformerFactory, *fake.Clientset, error) {
+func newScheduler(ctx context.Context, objs []runtime.Object, cfg *schedulerapi.KubeSchedulerConfiguration, percentage *int32, more ...scheduler.Option) (*scheduler.Scheduler, informers.SharedInformerFactory, *fake.Clientset, error) {
 	client := fake.NewSimpleClientset(objs...)
 	inf := newInformerFactory(client)
-	sched, err := scheduler.New(ctx, client, inf, nil,
-		recorderFactory,
+	options := append([]scheduler.Option{
 		scheduler.WithComponentConfigVersion(cfg.TypeMeta.APIVersion),
 		scheduler.WithProfiles(cfg.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(percentage),
 		scheduler.WithParallelism(cfg.Parallelism),
 		scheduler.WithPodInitialBackoffSeconds(cfg.PodInitialBackoffSeconds),
 		scheduler.WithPodMaxBackoffSeconds(cfg.PodMaxBackoffSeconds),
-	)
+	}, more...)
+	sched, err := scheduler.New(ctx, client, inf, nil, recorderFactory, options...)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -177,14 +178,16 @@ func newEnv(c *Case, defaultCfg []byte) (e *env, err error) {
 		add(l)
 	}
 	objs = append(objs, groupObjects(o)...)
-	sched, inf, client, err := newScheduler(ctx, objs, cfg, &hundred)
+	var out outOfTree
+	sched, inf, client, err := newScheduler(ctx, objs, cfg, &hundred, out.options(c)...)
 	if err != nil {
+		out.close()
 		return nil, err
 	}
 	if len(o.PVs)+len(o.PVCs)+len(o.ResourceClaims)+len(o.ResourceSlices)+len(o.CSINodes) > 0 {
 		time.Sleep(60 * time.Millisecond) // assume caches have their own handlers
 	}
-	e = &env{ctx: ctx, cancel: cancel, logger: logger, sched: sched, inf: inf, fwks: map[string]*fwkEnv{}, pending: map[string]*v1.Pod{}, client: client, groups: c.FeatureGates["GenericWorkload"]}
+	e = &env{ctx: ctx, cancel: cancel, out: out, logger: logger, sched: sched, inf: inf, fwks: map[string]*fwkEnv{}, pending: map[string]*v1.Pod{}, client: client, groups: c.FeatureGates["GenericWorkload"]}
 	for name, f := range sched.Profiles {
 		fe := &fwkEnv{Framework: f}
 		fe.plugins = unexported[map[string]fwPlugin](f, "pluginsMap")
@@ -200,6 +203,7 @@ func newEnv(c *Case, defaultCfg []byte) (e *env, err error) {
 		}
 		e.fwks[name] = fe
 	}
+	e.settle(c)
 	nodeStore := inf.Core().V1().Nodes().Informer().GetStore()
 	podStore := inf.Core().V1().Pods().Informer().GetStore()
 	for _, n := range o.Nodes {
@@ -215,6 +219,7 @@ func newEnv(c *Case, defaultCfg []byte) (e *env, err error) {
 			if err := sched.Cache.AddPod(logger, p); err != nil {
 				return nil, err
 			}
+			e.podAdded(p)
 		}
 	}
 	for _, p := range c.Pods {
@@ -264,6 +269,7 @@ func runCase(c *Case, defaultCfg []byte) CaseResult {
 		r.Error = err.Error()
 		return r
 	}
+	defer e.out.close()
 	defer e.cancel()
 	if c.FeatureGates["GenericWorkload"] {
 		e.runGroups(c, &r)

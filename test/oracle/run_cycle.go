@@ -318,6 +318,7 @@ func (e *env) commit(f *fwkEnv, state fwk.CycleState, pod *v1.Pod, res *PodResul
 	if err := e.sched.Cache.AddPod(e.logger, assumed); err != nil {
 		res.Error = "add: " + err.Error()
 	}
+	e.podAdded(assumed)
 	e.queueDelete(pod)
 	e.inf.Core().V1().Pods().Informer().GetStore().Update(assumed)
 	e.pending[key(pod)] = assumed

@@ -37,6 +37,8 @@ func (e *env) postFilter(f *fwkEnv, state fwk.CycleState, pod *v1.Pod, fe *frame
 			p.NodeStatus = map[string]StatusJSON{}
 			nodeStatus.ForEachExplicitNode(func(n string, s *fwk.Status) { p.NodeStatus[n] = statusJSON(s) })
 		}
+	} else {
+		candidates = e.otherCandidates(f, state, pod, fe)
 	}
 	vm := map[string]*extenderv1.Victims{}
 	for _, c := range candidates {
@@ -103,6 +105,7 @@ func (e *env) postFilter(f *fwkEnv, state fwk.CycleState, pod *v1.Pod, fe *frame
 			res.Error = "remove victim: " + err.Error()
 		}
 		e.inf.Core().V1().Pods().Informer().GetStore().Delete(v)
+		e.podRemoved(v)
 	}
 	// and the preemptor is nominated.
 	np := pod.DeepCopy()

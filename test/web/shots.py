@@ -72,6 +72,7 @@ def main(folder):
                 "refused": "#/decisions/default/report-0",
                 "queue": "#/queue",
                 "whatif": f"#/whatif?cordon={node}",
+                "plans": f"#/plans?q=drain&nodes={node}",
             }
             for name, route in routes.items():
                 if name == "queue":
@@ -87,12 +88,15 @@ def main(folder):
                             page.get_by_role("slider", name="NodeResourcesFit").fill("6")
                             page.get_by_role("button", name="Run").click()
                             page.wait_for_selector(".placements, [role=alert]")
+                        if name == "plans":
+                            page.get_by_role("button", name="Plan", exact=True).click()
+                            page.wait_for_selector(".plan-maps, [role=alert]")
                         if name == "pending":
                             page.get_by_role("button", name="What would help?").first.click()
                             page.wait_for_timeout(800)
                         page.screenshot(
                             path=folder / f"{name}-{width}-{scheme}.png",
-                            full_page=name in ("pending", "decision", "refused", "whatif"),
+                            full_page=name in ("pending", "decision", "refused", "whatif", "plans"),
                         )
                         page.close()
         finally:

@@ -12,6 +12,7 @@ ROUTES = [
     "#/decisions/default/picky",
     "#/queue",
     "#/whatif",
+    "#/plans",
 ]
 
 # What somebody who does not see the page would miss.
@@ -137,6 +138,7 @@ def test_an_empty_cluster_is_said_to_be_empty(chromium, tmp_path):
             ("#/decisions", "No decisions yet"),
             ("#/queue", "Quiet"),
             ("#/whatif", "Nothing tried yet"),
+            ("#/plans", "Nothing planned yet"),
         ]:
             page.goto(up.dashboard + route)
             expect(page.get_by_text(text)).to_be_visible()

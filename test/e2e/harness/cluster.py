@@ -36,11 +36,11 @@ def scratch_folder(prefix):
 
 
 class Cluster:
-    def __init__(self, folder, audit=True, apiserver_flags=(), minor=MINOR):
+    def __init__(self, folder, audit=True, apiserver_flags=(), minor=MINOR, data=None):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.apiserver_flags = list(apiserver_flags)
-        self.data = scratch_folder("berth-e2e-etcd-")
+        self.data = data or scratch_folder("berth-e2e-etcd-")
         self.certs = Certificates(self.folder / "pki")
         self.etcd = self.apiserver = None
         self.schedulers = []

@@ -10,10 +10,12 @@ from .processes import Process, free_port, until
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
 
+# Another build of berth, with a sanitizer for example, is named in BERTH_PROGRAM.
+BERTH = pathlib.Path(os.environ.get("BERTH_PROGRAM", REPOSITORY / "build/bin/berth")).absolute()
+
+
 def program():
-    return pathlib.Path(
-        os.environ.get("BERTH_E2E_SCHEDULER", REPOSITORY / "build/bin/berth")
-    ).absolute()
+    return pathlib.Path(os.environ.get("BERTH_E2E_SCHEDULER", BERTH)).absolute()
 
 
 def command(path=None):

@@ -13,12 +13,14 @@ CLAIM = {"kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": NAMES
 
 
 class Side:
-    def __init__(self, folder, program, seed):
+    def __init__(self, folder, program, seed, before_scheduler=None):
+        """before_scheduler: called with the cluster when all objects are there; .before is its answer."""
         self.people = Population(seed)
         self.cluster = Cluster(folder)
         self.core = self.cluster.core
         try:
             self._create()
+            self.before = before_scheduler(self.cluster) if before_scheduler else None
             self.scheduler = self.cluster.scheduler(
                 "side", path=program, kubeconfig=self.cluster.scheduler_kubeconfig
             )

@@ -12,9 +12,7 @@ import time
 from kubernetes import client, config
 
 from harness.processes import until
-from harness.scheduler import REPOSITORY
-
-BERTH = REPOSITORY / "build/bin/berth"
+from harness.scheduler import BERTH, REPOSITORY
 
 
 def minor():

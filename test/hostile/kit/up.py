@@ -14,7 +14,7 @@ import subprocess
 import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
-BERTH = pathlib.Path(os.environ.get("BERTH_HOSTILE_BERTH", REPOSITORY / "build/bin/berth"))
+BERTH = pathlib.Path(os.environ.get("BERTH_PROGRAM", REPOSITORY / "build/bin/berth"))
 JSON = "application/json"
 
 
@@ -29,17 +29,51 @@ def until(what, check, timeout=20.0, every=0.02):
         time.sleep(every)
 
 
-class Up:
+class Victim:
+    """A process under attack: its log, its memory, its end."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.canaries = 0
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+    def alive(self):
+        return self.child.poll() is None
+
+    def kill(self):
+        self.child.kill()
+        self.child.wait()
+
+    def _status(self, field):
+        text = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
+        return int(re.search(rf"{field}:\s+(\d+) kB", text)[1]) / 1024
+
+    def rss(self):
+        """Resident memory now, in MiB."""
+        return self._status("VmRSS")
+
+    def peak(self):
+        """The most it ever was."""
+        return self._status("VmHWM")
+
+    def cpu(self):
+        """Seconds of processor time so far."""
+        fields = pathlib.Path(f"/proc/{self.child.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Up(Victim):
     """One `berth up` on a port the system chose. `files`: its limit of open files (soft, hard)."""
 
     def __init__(self, folder, *flags, nodes=3, files=None):
-        self.folder = pathlib.Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        super().__init__(folder)
         self.data = self.folder / "data"
         self.kubeconfig = self.folder / "kubeconfig"
         self.flags = [f"--data-dir={self.data}" if f == "--data-dir" else f for f in flags]
         self.nodes, self.files = nodes, files
-        self.canaries = 0
         self._start()
 
     def _start(self):
@@ -71,16 +105,6 @@ class Up:
 
     # --- its process
 
-    def log(self):
-        return (self.folder / "log").read_text(errors="replace")
-
-    def alive(self):
-        return self.child.poll() is None
-
-    def kill(self):
-        self.child.kill()
-        self.child.wait()
-
     def stop(self):
         if self.alive():
             self.child.send_signal(signal.SIGINT)
@@ -89,23 +113,6 @@ class Up:
     def restart(self):
         assert self.stop() == 0, self.log()
         self._start()
-
-    def _status(self, field):
-        text = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
-        return int(re.search(rf"{field}:\s+(\d+) kB", text)[1]) / 1024
-
-    def rss(self):
-        """Resident memory now, in MiB."""
-        return self._status("VmRSS")
-
-    def peak(self):
-        """The most it ever was."""
-        return self._status("VmHWM")
-
-    def cpu(self):
-        """Seconds of processor time so far."""
-        fields = pathlib.Path(f"/proc/{self.child.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     # --- requests
 

@@ -21,7 +21,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
@@ -94,9 +93,9 @@ func newBench(ctx context.Context, w workloadSpec, warm int) *bench {
 	b.victims.useIn(&config.Profiles[0])
 	share := int32(*percentage)
 	client := fake.NewSimpleClientset(w.allObjects(*nodes, warm+*pods)...)
-	b.informers = scheduler.NewInformerFactory(client, 0)
+	b.informers = newInformers(client)
 	b.sched, err = scheduler.New(ctx, client, b.informers, nil,
-		func(string) events.EventRecorder { return &events.FakeRecorder{} },
+		noEvents,
 		scheduler.WithComponentConfigVersion(config.APIVersion),
 		scheduler.WithProfiles(config.Profiles...),
 		scheduler.WithPercentageOfNodesToScore(&share),
@@ -127,7 +126,7 @@ func (b *bench) place(pod *v1.Pod, node string) {
 // cycle is what is measured: the decision, and assuming and reserving, or the search for victims.
 func (b *bench) cycle(w workloadSpec, pod *v1.Pod) (failed bool, nominated string) {
 	state := framework.NewCycleState()
-	result, err := b.sched.SchedulePod(b.ctx, b.framework, state, pod)
+	result, err := b.schedule(state, pod)
 	var unfit *framework.FitError
 	switch {
 	case err == nil:
@@ -169,7 +168,7 @@ func measure(w workloadSpec) figures {
 		}
 	}
 	for i := 0; i < 10; i++ { // not measured
-		_, _ = b.sched.SchedulePod(ctx, b.framework, framework.NewCycleState(), all[warm])
+		_, _ = b.schedule(framework.NewCycleState(), all[warm])
 	}
 	runtime.GC()
 	f := figures{Workload: w.name, Nodes: *nodes, Percentage: *percentage}

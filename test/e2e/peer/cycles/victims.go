@@ -8,11 +8,9 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/feature"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 )
 
 const measuredPreemption = "MeasuredPreemption"
@@ -39,19 +37,20 @@ type quietPreemption struct {
 
 func (quietPreemption) Name() string { return measuredPreemption }
 
-func (v *victims) newPlugin(ctx context.Context, _ apiruntime.Object, handle framework.Handle) (framework.Plugin, error) {
+func (v *victims) newPlugin(ctx context.Context, _ apiruntime.Object, handle pluginHandle) (plugin, error) {
 	gates := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	gates.EnableAsyncPreemption = false
 	args := &schedulerapi.DefaultPreemptionArgs{MinCandidateNodesPercentage: 10, MinCandidateNodesAbsolute: 100}
-	plugin, err := defaultpreemption.New(ctx, args, handle, gates)
+	search, err := defaultpreemption.New(ctx, args, handle, gates)
 	if err != nil {
 		return nil, err
 	}
-	plugin.Evaluator.PreemptPod = func(_ context.Context, _ preemption.Candidate, _, victim *v1.Pod, _ string) error {
-		v.mutex.Lock()
-		defer v.mutex.Unlock()
-		v.pods = append(v.pods, victim)
-		return nil
-	}
-	return quietPreemption{plugin}, nil
+	onVictim(search, v.add)
+	return quietPreemption{search}, nil
+}
+
+func (v *victims) add(victim *v1.Pod) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.pods = append(v.pods, victim)
 }

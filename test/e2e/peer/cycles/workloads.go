@@ -341,7 +341,7 @@ func everySecondTooLarge(i int, pod *v1.Pod) {
 
 func addGated(b *bench, _, _ int) {
 	for i := 0; i < 10000; i++ {
-		b.sched.SchedulingQueue.Add(b.logger, newPod(fmt.Sprintf("gated-%d", i), i, func(_ int, pod *v1.Pod) {
+		b.enqueue(newPod(fmt.Sprintf("gated-%d", i), i, func(_ int, pod *v1.Pod) {
 			pod.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "test.k8s.io/hold"}}
 		}))
 	}

@@ -14,6 +14,7 @@
 #include "bench/perf/command.h"
 #include "bench/report/report.h"
 #include "bench/workloads.h"
+#include "cli/behaviour_flags.h"
 #include "cluster/cluster.h"
 #include "cluster/objects/object_store.h"
 #include "files/read.h"
@@ -39,6 +40,7 @@ struct Options {
   int64_t threads = 1;
   int64_t seed = 0;
   std::string classes = "on";
+  config::Behaviour behaviour;
   std::string compare;  // a file
   std::string report;   // a file
   std::string charts = ".";
@@ -118,10 +120,14 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
 
   std::unique_ptr<threads::WorkerPool> pool;
   if (o.threads > 1) pool = std::make_unique<threads::WorkerPool>(static_cast<size_t>(o.threads));
-  const config::Behaviour behaviour;
-  config::KubeSchedulerConfiguration config = config::Default(behaviour);
+  config::KubeSchedulerConfiguration config = config::Default(o.behaviour);
+  if (!workload.config.empty()) {
+    auto own = config::Load(workload.config, o.behaviour);
+    if (!own) return Fail(own.error().In(std::string(workload.name)));
+    config = std::move(*own);
+  }
   config.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
-  auto profiles = scheduler::ProfileSet::Make(config, behaviour, cluster, pool.get());
+  auto profiles = scheduler::ProfileSet::Make(config, o.behaviour, cluster, pool.get());
   if (!profiles) return Fail(profiles.error());
   framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);
   scheduler::Algorithm algorithm(AlgorithmOptionsOf(o));
@@ -214,6 +220,8 @@ int Run(const std::vector<std::string>& args) {
                   &o.seed);
   flags.AddChoice("classes", {"on", "off"}, "cache results per class of equal pods (default on)",
                   &o.classes);
+  cli::BehaviourFlags behaviour;
+  behaviour.Add(flags);
   flags.AddText("compare", "FILE", "earlier output of --json: compare medians", &o.compare);
   flags.AddText("report", "FILE", "earlier output of --json: print Markdown, draw charts",
                 &o.report);
@@ -239,6 +247,12 @@ int Run(const std::vector<std::string>& args) {
     for (const Workload& w : Workloads()) fmt::print("  {:<28}  {}\n", w.name, w.help);
     return 0;
   }
+  const auto gates = behaviour.Gates("berth-bench");
+  if (!gates) {
+    fmt::print(stderr, "berth-bench: {}\n", gates.error().Message());
+    return 1;
+  }
+  o.behaviour = config::Behaviour(*gates);
   if (!o.report.empty()) return PrintReport(o);
   if (!o.scheduler_perf.empty()) {
     std::unique_ptr<threads::WorkerPool> pool;
@@ -247,6 +261,7 @@ int Run(const std::vector<std::string>& args) {
                            .pattern = o.scheduler_perf_workload,
                            .algorithm = AlgorithmOptionsOf(o),
                            .executor = pool.get(),
+                           .gates = *gates,
                            .json = o.json});
   }
   Earlier earlier;

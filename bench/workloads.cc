@@ -228,6 +228,7 @@ std::span<const Workload> Workloads() {
   static const std::vector<Workload> all = [] {
     std::vector<Workload> list(std::begin(kWorkloads), std::end(kWorkloads));
     list.insert(list.end(), SuiteWorkloads().begin(), SuiteWorkloads().end());
+    list.insert(list.end(), StrategyWorkloads().begin(), StrategyWorkloads().end());
     return list;
   }();
   return all;

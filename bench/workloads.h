@@ -24,11 +24,15 @@ struct Workload {
   bool preempts = false;
   // Changes the cluster before pod number `i` is scheduled; null: nothing changes.
   void (*between)(size_t i, cluster::Cluster& cluster) = nullptr;
+  // YAML of a KubeSchedulerConfiguration; empty: the default one.
+  std::string_view config = {};
 };
 
 std::span<const Workload> Workloads();
 // Those of them that suite_workloads.cc has.
 std::span<const Workload> SuiteWorkloads();
+// Those that strategy_workloads.cc has.
+std::span<const Workload> StrategyWorkloads();
 
 // A node of 4 cores, 32 GiB and 110 pods in one of three zones.
 api::Node MakeNode(size_t i);

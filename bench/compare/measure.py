@@ -74,8 +74,8 @@ def middle(runs, figure):
 
 
 def compare(workload, args):
-    kube = [str(args.kube)]
-    berth = [str(args.berth), "--json"]
+    kube = [str(args.kube or REPOSITORY / f"build/kube-cycles-{args.kubernetes_version}")]
+    berth = [str(args.berth), "--json", f"--kubernetes-version={args.kubernetes_version}"]
     rows = {"sampled": [], "all": [], "berth": []}
     for _ in range(args.repeat):
         for who, percentage in (("sampled", 0), ("all", 100)):
@@ -122,7 +122,8 @@ def main():
     parser.add_argument("--berth-pods", type=int, default=3000, help="default 3000")
     parser.add_argument("--repeat", type=int, default=1, help="take the medians of so many runs")
     parser.add_argument("--berth", type=pathlib.Path, default=REPOSITORY / "build/bin/berth-bench")
-    parser.add_argument("--kube", type=pathlib.Path, default=REPOSITORY / "build/kube-cycles")
+    parser.add_argument("--kube", type=pathlib.Path, help="default build/kube-cycles-VERSION")
+    parser.add_argument("--kubernetes-version", default="1.37", help="of both (default 1.37)")
     parser.add_argument("--json", action="store_true", help="one object per workload")
     args = parser.parse_args()
     chosen = WORKLOADS if args.workload == "all" else args.workload.split(",")

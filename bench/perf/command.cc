@@ -101,7 +101,7 @@ int RunPerfCommand(const PerfCommand& command) {
       if (!std::regex_search(name, *pattern)) continue;
       ++matches;
       term::Progress progress(name, PodsOf(test, workload));
-      PerfOptions options{command.algorithm, command.executor,
+      PerfOptions options{command.algorithm, command.executor, command.gates,
                           [&](int64_t bound) { progress.Update(static_cast<size_t>(bound)); }};
       const auto outcome = RunWorkload(test, workload, read, options);
       if (!outcome) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "config/feature_gates.h"
 #include "framework/points/executor.h"
 #include "scheduler/algorithm.h"
 
@@ -14,6 +15,7 @@ struct PerfCommand {
   std::string pattern;  // of TESTCASE/WORKLOAD; empty: all
   scheduler::AlgorithmOptions algorithm;
   framework::Executor* executor = nullptr;
+  config::FeatureGates gates;  // before those that the file sets
   bool json = false;
 };
 

@@ -558,9 +558,9 @@ Result<PerfOutcome> RunWorkload(const PerfCase& test, const PerfWorkload& worklo
   const auto ops = Resolve(test, workload);
   if (!ops) return Fail(ops.error());
   PerfOutcome skipped;
-  skipped.skipped = MissingGate(test, workload);
+  skipped.skipped = MissingGate(test, workload, options.gates.Minor());
   if (!skipped.skipped.empty()) return skipped;
-  const config::Behaviour behaviour(GatesOf(test, workload));
+  const config::Behaviour behaviour(GatesOf(test, workload, options.gates));
   config::KubeSchedulerConfiguration config = config::Default(behaviour);
   if (!test.scheduler_config_path.empty()) {
     const auto text = read(test.scheduler_config_path);

@@ -34,6 +34,7 @@ struct PerfOutcome {
 struct PerfOptions {
   scheduler::AlgorithmOptions algorithm;
   framework::Executor* executor = nullptr;
+  config::FeatureGates gates;  // before those that the file sets; the Kubernetes minor is theirs
   // Called now and then with the number of pods bound so far.
   std::function<void(int64_t)> progress;
 };

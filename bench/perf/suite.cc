@@ -326,21 +326,20 @@ std::string OpName(size_t index, const PerfOp& op) {
   return fmt::format("op {} ({})", index, op.opcode);
 }
 
-std::string MissingGate(const PerfCase& test, const PerfWorkload& workload) {
+std::string MissingGate(const PerfCase& test, const PerfWorkload& workload, int minor) {
   for (const auto* wanted : {&test.feature_gates, &workload.feature_gates}) {
     for (const auto& [name, value] : *wanted) {
       const config::Feature* feature = config::FindFeature(name);
-      if (value && (feature == nullptr || !feature->KnownIn(config::DefaultKubernetes()))) {
-        return fmt::format("needs feature gate {}, which v1.{} does not have", name,
-                           config::DefaultKubernetes());
+      if (value && (feature == nullptr || !feature->KnownIn(minor))) {
+        return fmt::format("needs feature gate {}, which v1.{} does not have", name, minor);
       }
     }
   }
   return {};
 }
 
-config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload) {
-  config::FeatureGates gates;
+config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload,
+                             config::FeatureGates gates) {
   for (const auto* wanted : {&test.feature_gates, &workload.feature_gates}) {
     for (const auto& [name, value] : *wanted) {
       // Refused is what this minor has for good, or does not have at all.

@@ -140,8 +140,9 @@ std::string OpName(size_t index, const PerfOp& op);
 
 // Why the workload cannot be run as its authors meant it: it wants a feature
 // gate on that this minor does not know. Empty: it can.
-std::string MissingGate(const PerfCase& test, const PerfWorkload& workload);
-// The feature gates as the workload, and before it the test case, sets them.
-config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload);
+std::string MissingGate(const PerfCase& test, const PerfWorkload& workload, int minor);
+// `gates` with what the test case and then the workload set.
+config::FeatureGates GatesOf(const PerfCase& test, const PerfWorkload& workload,
+                             config::FeatureGates gates);
 
 }  // namespace berth::bench

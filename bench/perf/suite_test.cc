@@ -75,8 +75,10 @@ TEST(SuiteTest, GatesOfTheWorkloadWinOverThoseOfTheTestCase) {
   const auto cases = ParseSuite(kSuite);
   ASSERT_TRUE(cases);
   const PerfCase& test = cases->front();
-  EXPECT_TRUE(GatesOf(test, test.workloads[0]).Enabled(config::Gate::kDRAPartitionableDevices));
-  EXPECT_FALSE(GatesOf(test, test.workloads[1]).Enabled(config::Gate::kDRAPartitionableDevices));
+  const config::FeatureGates none(34);
+  constexpr config::Gate kGate = config::Gate::kDRAPartitionableDevices;
+  EXPECT_TRUE(GatesOf(test, test.workloads[0], none).Enabled(kGate));
+  EXPECT_FALSE(GatesOf(test, test.workloads[1], none).Enabled(kGate));
 }
 
 TEST(SuiteTest, AGateOfAnotherVersionIsNamedIfItIsToBeOn) {
@@ -86,8 +88,9 @@ TEST(SuiteTest, AGateOfAnotherVersionIsNamedIfItIsToBeOn) {
       "  - {name: with, featureGates: {GenericWorkload: true}}\n");
   ASSERT_TRUE(cases) << cases.error().Message();
   const PerfCase& test = cases->front();
-  EXPECT_EQ(MissingGate(test, test.workloads[0]), "");
-  EXPECT_EQ(MissingGate(test, test.workloads[1]),
+  EXPECT_EQ(MissingGate(test, test.workloads[0], 34), "");
+  EXPECT_EQ(MissingGate(test, test.workloads[1], 37), "");
+  EXPECT_EQ(MissingGate(test, test.workloads[1], 34),
             "needs feature gate GenericWorkload, which v1.34 does not have");
 }
 

@@ -64,6 +64,8 @@ struct NodeRecord {
   std::vector<PodId> pods;
 };
 
+// More than twenty fields: each is a column or a table of its own, with its own header and tests,
+// and one event changes several of them. Only their consistency is kept here.
 class Cluster {
  public:
   Cluster();

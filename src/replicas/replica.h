@@ -47,6 +47,8 @@ struct Surroundings {
   std::function<void(std::string_view)> trace;  // may be empty
 };
 
+// More than twenty fields: whatever a process would lose in a crash is a field, so that ending the
+// object is the crash.
 class Replica {
  public:
   // `name` is its identity in the Lease. `exited`: the process has ended by itself or after

@@ -30,6 +30,26 @@ const TypeInfo& ContainerRestartRule::Type() {
   return type;
 }
 
+const TypeInfo& SeccompProfile::Type() {
+  static const TypeInfo type =
+      Describe<SeccompProfile>("SeccompProfile")
+          .Always(1, "type", &SeccompProfile::type)
+          .Field(2, "localhostProfile", &SeccompProfile::localhost_profile)
+          .Build();
+  return type;
+}
+
+const TypeInfo& SecurityContext::Type() {
+  static const TypeInfo type =
+      Describe<SecurityContext>("SecurityContext")
+          .Field(11, "seccompProfile", &SecurityContext::seccomp_profile)
+          .Ignore({"capabilities", "privileged", "seLinuxOptions", "runAsUser", "runAsNonRoot",
+                   "readOnlyRootFilesystem", "allowPrivilegeEscalation", "runAsGroup", "procMount",
+                   "windowsOptions", "appArmorProfile"})
+          .Build();
+  return type;
+}
+
 const TypeInfo& Container::Type() {
   static const TypeInfo type =
       Describe<Container>("Container")
@@ -37,13 +57,14 @@ const TypeInfo& Container::Type() {
           .Field(2, "image", &Container::image)
           .Field(6, "ports", &Container::ports)
           .Always(8, "resources", &Container::resources)
+          .Field(15, "securityContext", &Container::security_context)
           .Field(23, "resizePolicy", &Container::resize_policy)
           .Field(24, "restartPolicy", &Container::restart_policy)
           .Field(25, "restartPolicyRules", &Container::restart_policy_rules)
           .Ignore({"command", "args", "workingDir", "envFrom", "env", "volumeMounts",
                    "volumeDevices", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",
                    "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy",
-                   "securityContext", "stdin", "stdinOnce", "tty"})
+                   "stdin", "stdinOnce", "tty"})
           .Build();
   return type;
 }

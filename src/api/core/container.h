@@ -43,6 +43,23 @@ struct ContainerRestartRule {
   static const TypeInfo& Type();
 };
 
+// Which system calls a container may make.
+struct SeccompProfile {
+  std::string type;  // Unconfined, RuntimeDefault, Localhost
+  std::optional<std::string> localhost_profile;
+
+  bool operator==(const SeccompProfile&) const = default;
+  static const TypeInfo& Type();
+};
+
+// What a container may do. Only its seccomp profile matters to scheduling, and only to SySched.
+struct SecurityContext {
+  Box<SeccompProfile> seccomp_profile;
+
+  bool operator==(const SecurityContext&) const = default;
+  static const TypeInfo& Type();
+};
+
 // One container. An init container with restartPolicy Always is a sidecar.
 struct Container {
   std::string name;
@@ -52,6 +69,7 @@ struct Container {
   std::vector<ContainerResizePolicy> resize_policy;
   std::optional<std::string> restart_policy;
   std::vector<ContainerRestartRule> restart_policy_rules;
+  Box<SecurityContext> security_context;
 
   bool operator==(const Container&) const = default;
   static const TypeInfo& Type();

@@ -38,6 +38,17 @@ const TypeInfo& PodSchedulingGroup::Type() {
   return type;
 }
 
+const TypeInfo& PodSecurityContext::Type() {
+  static const TypeInfo type =
+      Describe<PodSecurityContext>("PodSecurityContext")
+          .Field(10, "seccompProfile", &PodSecurityContext::seccomp_profile)
+          .Ignore({"seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
+                   "supplementalGroups", "supplementalGroupsPolicy", "fsGroup", "sysctls",
+                   "fsGroupChangePolicy", "appArmorProfile", "seLinuxChangePolicy"})
+          .Build();
+  return type;
+}
+
 const TypeInfo& PodSpec::Type() {
   static const TypeInfo type =
       Describe<PodSpec>("PodSpec")
@@ -52,6 +63,7 @@ const TypeInfo& PodSpec::Type() {
           .Field(8, "serviceAccountName", &PodSpec::service_account_name)
           .Field(10, "nodeName", &PodSpec::node_name)
           .Field(11, "hostNetwork", &PodSpec::host_network)
+          .Field(14, "securityContext", &PodSpec::security_context)
           .Field(18, "affinity", &PodSpec::affinity)
           .Field(19, "schedulerName", &PodSpec::scheduler_name)
           .Field(22, "tolerations", &PodSpec::tolerations)
@@ -69,7 +81,7 @@ const TypeInfo& PodSpec::Type() {
           .Field(37, "hostUsers", &PodSpec::host_users)
           .Field(43, "schedulingGroup", &PodSpec::scheduling_group)
           .Ignore({"dnsPolicy", "serviceAccount", "automountServiceAccountToken", "hostPID",
-                   "hostIPC", "shareProcessNamespace", "securityContext", "imagePullSecrets",
+                   "hostIPC", "shareProcessNamespace", "imagePullSecrets",
                    "hostname", "subdomain", "hostAliases", "dnsConfig", "enableServiceLinks",
                    "setHostnameAsFQDN", "hostnameOverride"})
           .Build();

@@ -1,5 +1,5 @@
 // Pod: what is scheduled. Everything scheduling, preemption, volumes and dynamic resources read;
-// environment, probes and security contexts are skipped when decoding.
+// environment, probes and most of the security contexts are skipped when decoding.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +63,14 @@ struct PodSchedulingGroup {
   static const TypeInfo& Type();
 };
 
+// What the pod's containers may do where they do not say it themselves; see SecurityContext.
+struct PodSecurityContext {
+  Box<SeccompProfile> seccomp_profile;
+
+  bool operator==(const PodSecurityContext&) const = default;
+  static const TypeInfo& Type();
+};
+
 // The pod's requests and placement constraints.
 struct PodSpec {
   std::vector<Volume> volumes;
@@ -76,6 +84,7 @@ struct PodSpec {
   std::string service_account_name;
   std::string node_name;
   bool host_network = false;
+  Box<PodSecurityContext> security_context;
   Box<Affinity> affinity;
   std::string scheduler_name;
   std::vector<Toleration> tolerations;

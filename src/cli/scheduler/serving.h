@@ -22,6 +22,8 @@
 
 namespace berth::cli::scheduler {
 
+// More than twenty fields: it owns one object per thing that is served, in the order in which they
+// are made and ended.
 class Serving {
  public:
   // Reads or makes certificates and opens the port. `loop` outlives the serving.

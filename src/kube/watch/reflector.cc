@@ -40,6 +40,8 @@ constexpr net::Nanoseconds kWatchGrace = seconds(30);
 
 }  // namespace
 
+// More than twenty fields: the state of one list or watch under way. It is one state machine, whose
+// steps read most of it; decoding and pauses have their own classes.
 class Reflector::Impl final : public WatchSink {
  public:
   Impl(const Kind& kind, net::Loop& loop, ApiClient& client, ObjectSink& sink, RawObjects* raw,

@@ -37,6 +37,7 @@ struct SliceRecord {
   bool binding_conditions = false;  // some device has them
 };
 
+// More than twenty fields: bitmaps over the same slots, which grow together.
 class Inventory {
  public:
   explicit Inventory(const config::DraFeatures& features = {})

@@ -62,6 +62,7 @@ bool IsOtherVersion(const api::ResourceClaim& stored, const api::ResourceClaim& 
   return ParseVersion(a) && ParseVersion(b) ? IsNewerVersion(stored, known) : a != b;
 }
 
+// One field more than twenty: what the pod's claims were, are asked to be and are answered to be.
 class Task final : public framework::PodPreBindTask {
  public:
   Task(cluster::Cluster& cluster, std::vector<ClaimToBind> claims, PodToBind pod)

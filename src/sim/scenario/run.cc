@@ -51,6 +51,7 @@ class SteadyNetwork : public Network {
   Chance chance_;
 };
 
+// One field more than twenty: the model servers of a run and the tallies of its report.
 class Run {
  public:
   Run(const Scenario& scenario, const RunOptions& options)

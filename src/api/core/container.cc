@@ -31,11 +31,10 @@ const TypeInfo& ContainerRestartRule::Type() {
 }
 
 const TypeInfo& SeccompProfile::Type() {
-  static const TypeInfo type =
-      Describe<SeccompProfile>("SeccompProfile")
-          .Always(1, "type", &SeccompProfile::type)
-          .Field(2, "localhostProfile", &SeccompProfile::localhost_profile)
-          .Build();
+  static const TypeInfo type = Describe<SeccompProfile>("SeccompProfile")
+                                   .Always(1, "type", &SeccompProfile::type)
+                                   .Field(2, "localhostProfile", &SeccompProfile::localhost_profile)
+                                   .Build();
   return type;
 }
 
@@ -63,8 +62,8 @@ const TypeInfo& Container::Type() {
           .Field(25, "restartPolicyRules", &Container::restart_policy_rules)
           .Ignore({"command", "args", "workingDir", "envFrom", "env", "volumeMounts",
                    "volumeDevices", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",
-                   "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy",
-                   "stdin", "stdinOnce", "tty"})
+                   "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy", "stdin",
+                   "stdinOnce", "tty"})
           .Build();
   return type;
 }

@@ -81,9 +81,9 @@ const TypeInfo& PodSpec::Type() {
           .Field(37, "hostUsers", &PodSpec::host_users)
           .Field(43, "schedulingGroup", &PodSpec::scheduling_group)
           .Ignore({"dnsPolicy", "serviceAccount", "automountServiceAccountToken", "hostPID",
-                   "hostIPC", "shareProcessNamespace", "imagePullSecrets",
-                   "hostname", "subdomain", "hostAliases", "dnsConfig", "enableServiceLinks",
-                   "setHostnameAsFQDN", "hostnameOverride"})
+                   "hostIPC", "shareProcessNamespace", "imagePullSecrets", "hostname", "subdomain",
+                   "hostAliases", "dnsConfig", "enableServiceLinks", "setHostnameAsFQDN",
+                   "hostnameOverride"})
           .Build();
   return type;
 }

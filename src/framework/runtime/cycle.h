@@ -26,8 +26,8 @@ namespace berth::framework {
 class ClassCache;
 struct ClassAnswer;
 
-// More than twenty fields: the tables of every extension point, kept from pod to pod so that a cycle
-// allocates nothing.
+// More than twenty fields: the tables of every extension point, kept from pod to pod so that a
+// cycle allocates nothing.
 class Cycle {
  public:
   // `executor` may be null: then scans are serial. Both arguments outlive the cycle.

@@ -35,8 +35,8 @@ Result<void> Check(const LeaseTimes& durations) {
   return {};
 }
 
-// More than twenty fields: one state machine, as client-go's: what the Lease said, what was asked of
-// it, and the timers of both.
+// More than twenty fields: one state machine, as client-go's: what the Lease said, what was asked
+// of it, and the timers of both.
 class Elector final : public LeaderElector {
  public:
   Elector(net::Loop& loop, ApiClient& client, const config::LeaderElectionConfiguration& config,

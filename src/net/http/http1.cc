@@ -63,8 +63,8 @@ class ResponseParser final : public http::basic_parser<false> {
 };
 
 constexpr size_t kMaxLineBytes = 64 << 10;
-// "0\r\n\r\n". Beast's parser, called again after it saw only a part of the last chunk, asserts that
-// it gets no fewer bytes.
+// "0\r\n\r\n". Beast's parser, called again after it saw only a part of the last chunk, asserts
+// that it gets no fewer bytes.
 constexpr size_t kLastChunkBytes = 5;
 
 class Http1 final : public Protocol, ResponseParser::Reader {

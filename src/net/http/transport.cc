@@ -38,8 +38,8 @@ std::string Words(const tcp::endpoint& endpoint) {
   return JoinHostPort(endpoint.address().to_string(), endpoint.port());
 }
 
-// More than twenty fields: one connection through its whole life (name look-up, proxy, TLS, HTTP/2 or
-// HTTP/1.1), with the callbacks and the buffers of each stage.
+// More than twenty fields: one connection through its whole life (name look-up, proxy, TLS, HTTP/2
+// or HTTP/1.1), with the callbacks and the buffers of each stage.
 class TcpTransport final : public Transport, public std::enable_shared_from_this<TcpTransport> {
  public:
   TcpTransport(SystemLoop& loop, Route route, Listener* listener)

@@ -39,8 +39,8 @@ struct NodeUsage {
 };
 inline constexpr int32_t kNoLimit = std::numeric_limits<int32_t>::max();
 
-// More than twenty fields: seven kinds of objects are followed, each with its place in a change log,
-// and an index from it to the nodes that depend on it.
+// More than twenty fields: seven kinds of objects are followed, each with its place in a change
+// log, and an index from it to the nodes that depend on it.
 class VolumeUsage {
  public:
   explicit VolumeUsage(bool all_migrated = false) : all_migrated_(all_migrated) {}

@@ -88,8 +88,8 @@ struct Shared {
 };
 
 // One connection. Lives as long as an operation of it is under way.
-// More than twenty fields: the buffers, timers and parser of one connection, of both protocols, which
-// share the TLS stream and the limits.
+// More than twenty fields: the buffers, timers and parser of one connection, of both protocols,
+// which share the TLS stream and the limits.
 class Session final : public std::enable_shared_from_this<Session>, private Http2Pump::Owner {
  public:
   Session(tcp::socket socket, std::shared_ptr<Shared> shared)

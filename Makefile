@@ -6,7 +6,7 @@ CTEST ?= ctest --output-on-failure
 .PHONY: all deps build berth demo up web web-test test check-all check-headers e2e e2e-all e2e-smoke hostile hostile-short faults \
         record lint lint-all lint-self-test format bench bench-check bench-compare bench-e2e bench-latency bench-report bench-up install \
         package image release soak fuzz \
-        fuzz-build fuzz-short asan asan-short tsan tsan-short sanitize-all clean help
+        berth-arm64 image-arm64 package-arm64 fuzz-build fuzz-short asan asan-short tsan tsan-short sanitize-all clean help
 
 all: build
 
@@ -75,7 +75,22 @@ image: berth ## a container image in build/image, built without a daemon, unpack
 	@rm -rf build/image && tools/image/build
 	@tools/image/check build/image/berth-*.tar
 
-release: package image ## package, image, bill of materials, notes and checksums in build/release
+# For arm64 machines, compiled on this one: libraries of Debian for arm64 are unpacked into build-arm64/sysroot.
+berth-arm64: deps
+	@tools/deps tools/cross/packages.txt
+	@tools/cross/sysroot arm64 build-arm64/sysroot
+	@$(call compile,arm64,berth)
+
+image-arm64: berth-arm64 ## the image for arm64, tried under qemu-user
+	@rm -rf build-arm64/image && tools/image/build --arch arm64 --sysroot build-arm64/sysroot --program build-arm64/bin/berth --out build-arm64/image
+	@tools/image/check build-arm64/image/berth-*.tar
+
+package-arm64: berth-arm64 ## the Debian package for arm64, tried under qemu-user
+	@$(call compile,arm64,manual)
+	@cd build-arm64 && cpack -G DEB > package.log 2>&1 || { cat package.log; exit 1; }
+	@tools/package-check build-arm64/package/*.deb build-arm64/sysroot
+
+release: package image package-arm64 image-arm64 ## packages, images, bills of materials, notes and checksums in build/release
 	@tools/release
 
 web-test: berth ## drive the dashboard in Chromium (WEB="files or options of pytest" to choose)

@@ -16,7 +16,7 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/berth.8.gz
 set(manual ${CMAKE_BINARY_DIR}/manual)
 add_custom_command(OUTPUT ${manual}/made
                    COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
-                   COMMAND ${CMAKE_SOURCE_DIR}/tools/manual $<TARGET_FILE:berth> ${manual}
+                   COMMAND ${CMAKE_SOURCE_DIR}/tools/manual $<TARGET_FILE:berth> ${manual} ${CMAKE_CROSSCOMPILING_EMULATOR}
                    COMMAND ${GZIP} -9nr ${manual}/man
                    COMMAND ${CMAKE_COMMAND} -E touch ${manual}/made
                    DEPENDS berth tools/manual VERBATIM)
@@ -40,10 +40,18 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+if(CMAKE_CROSSCOMPILING)  # dpkg-shlibdeps looks at this machine's libraries
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_BINARY_DIR}/depends.cmake)
+  file(WRITE ${CPACK_PROJECT_CONFIG_FILE} "
+    execute_process(COMMAND ${CMAKE_SOURCE_DIR}/tools/cross/depends ${CMAKE_BINARY_DIR}/bin/berth ${CMAKE_SYSROOT}
+                    OUTPUT_VARIABLE CPACK_DEBIAN_PACKAGE_DEPENDS OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)")
+else()
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS tzdata)  # for CronJobs in berth up
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/deploy/debian/conffiles)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Kubernetes scheduler, a drop-in for kube-scheduler
-berth gives pods nodes as kube-scheduler v1.34 does, decides much faster, and takes its flags, its configuration file, its
-Lease and its place in dashboards.")
+berth decides as the kube-scheduler of the cluster's Kubernetes minor does, much faster, and takes its flags, its
+configuration file, its Lease and its place in dashboards.")
 include(CPack)

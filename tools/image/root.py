@@ -46,11 +46,10 @@ def zones():
     return tree
 
 
-def system(libraries, packages):
+def system(debian, libraries, packages):
     """Everything but berth: changes with Debian's updates, not with berth's."""
     tree = {
         "lib": Entry(link="usr/lib", mode=0o777),
-        "lib64": Entry(link="usr/lib64", mode=0o777),
         "bin": Entry(link="usr/bin", mode=0o777),
         "usr/bin": folder(),
         "tmp": folder(0o1777),
@@ -68,13 +67,14 @@ def system(libraries, packages):
         "usr/lib/ssl/cert.pem": Entry(link="/etc/ssl/certs/ca-certificates.crt", mode=0o777),
         **zones(),
     }
+    if debian.architecture == "amd64":
+        tree["lib64"] = Entry(link="usr/lib64", mode=0o777)
     for path, file in libraries.items():
         tree[path] = Entry(file.read_bytes(), mode=0o755)
     for package in packages:
         # Scanners of images read the packages of images without dpkg here.
         tree[f"var/lib/dpkg/status.d/{package.name}"] = Entry(package.control.encode())
-        licence = pathlib.Path(f"/usr/share/doc/{package.name}/copyright")
-        if licence.exists():
+        if licence := debian.licence(package):
             tree[f"usr/share/doc/{package.name}/copyright"] = Entry(licence.read_bytes())
     return with_parents(tree)
 

@@ -286,6 +286,7 @@ void DecisionLog::SlowCycle(const Pod& pod, int64_t took_ns, bool watched) {
   const std::string took = api::Duration{took_ns}.Format();
   text += fmt::format("\n{}[{}] [{}] END\n", trace, took, took);
   log::InfoLine(0, text);
+  if (slow_cycles_ != nullptr) slow_cycles_->With({pod.namespace_()})->Add();
   metrics_.TimeNextCycle();
 }
 

@@ -39,6 +39,8 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
 
   // Lines are those of that minor from now on.
   void Follow(const config::Behaviour& behaviour);
+  // Cycles of 100 ms and more are counted there, by the pod's namespace.
+  void CountSlowCycles(server::CounterFamily& cycles) { slow_cycles_ = &cycles; }
   // To be called when the log's verbosity has changed.
   void FollowVerbosity();
 
@@ -147,6 +149,7 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void LogBound(const PodRef& pod, std::string_view node);
 
   server::SchedulerMetrics& metrics_;
+  server::CounterFamily* slow_cycles_ = nullptr;
   bool verbose_ = false;     // -v=2 or more
   bool pod_first_ = false;   // MinorRules::log_has_pod_of_cycle_first
   ByString<Nodes> decided_;  // of pods that are being bound, by uid

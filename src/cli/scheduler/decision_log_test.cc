@@ -304,5 +304,16 @@ TEST_F(DecisionLogTest, ALongCycleIsThereWithItsStepsAtAnyVerbosity) {
   EXPECT_THAT(text, ContainsRegex("\nTrace\\[[0-9]+\\]: \\[120ms\\] \\[120ms\\] END\n"));
 }
 
+TEST_F(DecisionLogTest, SlowCyclesAreCountedByNamespace) {
+  server::CounterFamily& slow = registry_.AddCounter(
+      {"berth_slow_cycles_total", "", server::Stability::kNone, {"namespace"}});
+  decisions_.CountSlowCycles(slow);
+  Run(0);
+  EXPECT_EQ(slow.With({"ns"})->Value(), 0);
+  g_step_ns = 120'000'000;
+  Run(0);
+  EXPECT_GT(slow.With({"ns"})->Value(), 0);
+}
+
 }  // namespace
 }  // namespace berth::cli::scheduler

@@ -101,6 +101,11 @@ void Serving::MakeMetrics(const SchedulerOptions& options) {
   metrics_ = std::make_unique<server::SchedulerMetrics>(registry_, metrics);
   decisions_ = std::make_unique<DecisionLog>(*metrics_);
   decisions_->Follow(options.behaviour);
+  decisions_->CountSlowCycles(registry_.AddCounter(
+      {"berth_slow_cycles_total",
+       "Number of scheduling cycles that took 100 ms or more, by the namespace of the pod",
+       server::Stability::kNone,
+       {"namespace"}}));
   requests_ = std::make_unique<server::ClientMetrics>(registry_);
   leader_ = std::make_unique<server::LeaderMetrics>(registry_,
                                                     options.config.leader_election.resource_name);

@@ -1,5 +1,7 @@
 #include "record/fractions.h"
 
+#include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -8,9 +10,44 @@ namespace {
 
 constexpr uint64_t kNanosPerSecond = 1'000'000'000;
 
-bool HasNoTimes(const api::TypeInfo& type) {
-  return type.kind < api::Kind::kMessage && type.kind != api::Kind::kTime &&
-         type.kind != api::Kind::kMicroTime;
+// A value of the type may have a time in it. `above`: the types around it, one of which may be
+// this.
+bool MayHaveTimes(const api::TypeInfo& type, std::set<const api::TypeInfo*>& above) {
+  switch (type.kind) {
+    case api::Kind::kTime:
+    case api::Kind::kMicroTime:
+      return true;
+    case api::Kind::kOptional:
+    case api::Kind::kList:
+    case api::Kind::kMap:
+      return MayHaveTimes(*type.element, above);
+    case api::Kind::kMessage:
+      break;
+    default:
+      return false;
+  }
+  if (!above.insert(&type).second) return false;
+  bool found = false;
+  for (const api::FieldInfo& field : type.fields) {
+    found = found || MayHaveTimes(*field.type, above);
+  }
+  above.erase(&type);
+  return found;
+}
+
+// The fields of a message that may have times in them. Most of a pod has none, and looking costs
+// as much as a fifth of encoding it.
+const std::vector<const api::FieldInfo*>& FieldsWithTimes(const api::TypeInfo& message) {
+  using Fields = std::vector<const api::FieldInfo*>;
+  // Nodes, because the caller holds one while it asks for the types inside.
+  thread_local std::unordered_map<const api::TypeInfo*, Fields> known;
+  if (const auto it = known.find(&message); it != known.end()) return it->second;
+  Fields fields;
+  for (const api::FieldInfo& field : message.fields) {
+    std::set<const api::TypeInfo*> above;
+    if (MayHaveTimes(*field.type, above)) fields.push_back(&field);
+  }
+  return known.emplace(&message, std::move(fields)).first->second;
 }
 
 // Calls f(Instant&, nanoseconds that protobuf can tell apart) for every time in `value`, in an
@@ -23,25 +60,21 @@ void ForEachTime(const api::TypeInfo& type, void* value, F& f) {
     case api::Kind::kMicroTime:
       return f(*static_cast<api::MicroTime*>(value), 1000);
     case api::Kind::kMessage:
-      for (const api::FieldInfo& field : type.fields) {
-        if (HasNoTimes(*field.type)) continue;
-        ForEachTime(*field.type, static_cast<char*>(value) + field.offset, f);
+      for (const api::FieldInfo* field : FieldsWithTimes(type)) {
+        ForEachTime(*field->type, static_cast<char*>(value) + field->offset, f);
       }
       return;
     case api::Kind::kOptional:
-      if (HasNoTimes(*type.element)) return;
       if (const void* present = type.optional->get(value)) {
         ForEachTime(*type.element, const_cast<void*>(present), f);
       }
       return;
     case api::Kind::kList:
-      if (HasNoTimes(*type.element)) return;
       for (size_t i = 0, size = type.list->size(value); i < size; ++i) {
         ForEachTime(*type.element, const_cast<void*>(type.list->at(value, i)), f);
       }
       return;
     case api::Kind::kMap:
-      if (HasNoTimes(*type.element)) return;
       for (size_t i = 0, size = type.map->size(value); i < size; ++i) {
         ForEachTime(*type.element, const_cast<void*>(type.map->at(value, i).second), f);
       }

@@ -122,11 +122,11 @@ class Writer {
     }
   }
 
-  // "general-06 with 693 points, at random among 8 equal nodes".
+  // "general-06 with 693 points, one of 8 equal nodes".
   static std::string Choice(const explain::DecisionSummary& record) {
     if (record.feasible == 1) return record.node + ", the only feasible node";
     std::string text = fmt::format("{} with {} points", record.node, record.score);
-    if (record.equal > 1) text += fmt::format(", at random among {} equal nodes", record.equal);
+    if (record.equal > 1) text += fmt::format(", one of {} equal nodes", record.equal);
     return text;
   }
 
@@ -139,10 +139,22 @@ class Writer {
       text += fmt::format("the outcome would be: {}{}. {}", view_.present->outcome,
                           view_.present->node.empty() ? "" : " on " + view_.present->node,
                           view_.present->message);
+    } else if (const explain::NodeScore* best = BetterNode()) {
+      text += fmt::format("it would go to {} now, with {} points. All that follows is as of today",
+                          best->node, best->total);
     } else {
       text += "the outcome would be the same. All that follows is as of today";
     }
     text_ += Wrapped(text, 2);
+  }
+
+  // A node that has more points than the one the pod is on.
+  const explain::NodeScore* BetterNode() const {
+    const auto& nodes = view_.top_nodes;
+    const auto chosen =
+        std::find_if(nodes.begin(), nodes.end(), [](const auto& node) { return node.chosen; });
+    if (chosen == nodes.end() || nodes.front().total <= chosen->total) return nullptr;
+    return &nodes.front();
   }
 
   // In the order of the cycle.

@@ -39,10 +39,9 @@ TEST(ExplainText, TheRecordComesBeforeTheClusterOfToday) {
   view.present->outcome = "Unschedulable";
   view.present->message = "0/60 nodes are available";
   const std::string text = ExplainText(view, nullptr, {.pod = "default/web"});
-  EXPECT_THAT(text,
-              HasSubstr("  chosen: general-06 with 693 points, at random among 8 equal nodes\n"
-                        "  feasible: 44 of 60 nodes\n"
-                        "      16 node(s) had untolerated taint(s)\n"));
+  EXPECT_THAT(text, HasSubstr("  chosen: general-06 with 693 points, one of 8 equal nodes\n"
+                              "  feasible: 44 of 60 nodes\n"
+                              "      16 node(s) had untolerated taint(s)\n"));
   EXPECT_THAT(text, HasSubstr("the outcome would be: Unschedulable. 0/60"));
   EXPECT_LT(text.find("AS DECIDED"), text.find("TODAY"));
   EXPECT_LT(text.find("TODAY"), text.find("FILTERS"));
@@ -52,6 +51,27 @@ TEST(ExplainText, TheRecordComesBeforeTheClusterOfToday) {
   const std::string fresh = ExplainText(view, nullptr, {.pod = "default/web"});
   EXPECT_THAT(fresh, HasSubstr("chosen: general-06, the only feasible node\n"));
   EXPECT_THAT(fresh, Not(HasSubstr("TODAY")));
+}
+
+TEST(ExplainText, ABetterNodeOfTodayIsNotTheSameOutcome) {
+  berth::explain::DecisionView view;
+  view.pod_node = "memory-04";
+  view.recomputed = true;
+  view.record.emplace();
+  view.record->outcome = "Scheduled";
+  view.record->node = "memory-04";
+  view.top_nodes.resize(2);
+  view.top_nodes[0].node = "general-07";
+  view.top_nodes[0].total = 665;
+  view.top_nodes[1].node = "memory-04";
+  view.top_nodes[1].total = 656;
+  view.top_nodes[1].chosen = true;
+  EXPECT_THAT(ExplainText(view, nullptr, {.pod = "default/web"}),
+              HasSubstr("it would go to general-07 now, with 665 points."));
+
+  view.top_nodes[0].total = 656;
+  EXPECT_THAT(ExplainText(view, nullptr, {.pod = "default/web"}),
+              HasSubstr("the outcome would be the same."));
 }
 
 TEST(ExplainText, L6WhatComesFromOutsideCannotTalkToTheTerminal) {

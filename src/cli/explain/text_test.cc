@@ -58,6 +58,7 @@ TEST(ExplainText, ABetterNodeOfTodayIsNotTheSameOutcome) {
   view.pod_node = "memory-04";
   view.recomputed = true;
   view.record.emplace();
+  view.record->time = api::MicroTime::FromUnixNano(1'767'225'600'000'000'000);
   view.record->outcome = "Scheduled";
   view.record->node = "memory-04";
   view.top_nodes.resize(2);

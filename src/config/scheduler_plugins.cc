@@ -11,6 +11,7 @@
 #include "config/args/node_resource_topology_args.h"
 #include "config/args/node_resources_allocatable_args.h"
 #include "config/args/preemption_toleration_args.h"
+#include "config/args/sy_sched_args.h"
 #include "config/args/trimaran_args.h"
 
 namespace berth::config {
@@ -50,6 +51,7 @@ constexpr std::array kRows = {
     Row{{"PodState", 0, kScore}},
     Row{{"PreemptionToleration", 0, kPostFilter}, &ArgsRowOf<PreemptionTolerationArgs>},
     Row{{"QOSSort", 0, kQueueSort}},
+    Row{{"SySched", 0, kScore}, &ArgsRowOf<SySchedArgs>},
     Row{{"TargetLoadPacking", 0, kScore}, &ArgsRowOf<TargetLoadPackingArgs>},
     Row{{"TopologicalSort", 0, kQueueSort}, &ArgsRowOf<TopologicalSortArgs>},
 };

@@ -71,6 +71,15 @@ TEST(ConfigSchedulerPlugins, ArgumentsOfNetworkAwarePlugins) {
             R"("networkTopologyName":"nt-default"})");
 }
 
+TEST(ConfigSchedulerPlugins, ArgumentsOfSySched) {
+  EXPECT_EQ(WrittenArgs("SySched", ""),
+            R"({"kind":"SySchedArgs","apiVersion":"kubescheduler.config.k8s.io/v1",)"
+            R"("defaultProfileNamespace":"default","defaultProfileName":"all-syscalls"})");
+  EXPECT_EQ(WrittenArgs("SySched", "defaultProfileName: \"\", defaultProfileNamespace: team"),
+            R"({"kind":"SySchedArgs","apiVersion":"kubescheduler.config.k8s.io/v1",)"
+            R"("defaultProfileNamespace":"team","defaultProfileName":""})");
+}
+
 TEST(ConfigSchedulerPlugins, ArgumentsAreCheckedWhereTheyAreUsed) {
   const std::string in =
       "initializing profiles: creating profile for scheduler name "

@@ -35,6 +35,7 @@
 #include "plugins/priority_sort/priority_sort.h"
 #include "plugins/qos_sort/qos_sort.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
+#include "plugins/sy_sched/sy_sched.h"
 #include "plugins/taint_toleration/taint_toleration.h"
 #include "plugins/target_load_packing/target_load_packing.h"
 #include "plugins/topological_sort/topological_sort.h"
@@ -89,6 +90,7 @@ constexpr std::array kInTree{
     framework::RegistryRow{preemption_toleration::kName, &preemption_toleration::Make,
                            &preemption_toleration::Inputs},
     framework::RegistryRow{qos_sort::kName, &qos_sort::Make},
+    framework::RegistryRow{sy_sched::kName, &sy_sched::Make, &sy_sched::Inputs},
     framework::RegistryRow{target_load_packing::kName, &target_load_packing::Make,
                            &target_load_packing::Inputs},
     framework::RegistryRow{topological_sort::kName, &topological_sort::Make,

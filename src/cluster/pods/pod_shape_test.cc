@@ -69,6 +69,16 @@ TEST(PodShape, WhatSchedulingReadsTellsShapesApart) {
       {"another resource",
        [](api::Pod& p) { p.spec.containers[0].resources.requests["x.com/y"] = Amount("0"); }},
       {"limit", [](api::Pod& p) { p.spec.containers[0].resources.limits["cpu"] = Amount("1"); }},
+      {"a seccomp profile on the node",
+       [](api::Pod& p) {
+         p.spec.security_context = FromText<api::PodSecurityContext>(
+             "{'seccompProfile':{'type':'Localhost','localhostProfile':'a/b.json'}}");
+       }},
+      {"a seccomp profile of a container",
+       [](api::Pod& p) {
+         p.spec.containers[0].security_context = FromText<api::SecurityContext>(
+             "{'seccompProfile':{'type':'Localhost','localhostProfile':'a/b.json'}}");
+       }},
       {"host port", [](api::Pod& p) { p.spec.containers[0].ports[0].host_port = 81; }},
       {"port protocol", [](api::Pod& p) { p.spec.containers[0].ports[0].protocol = "UDP"; }},
       {"port address", [](api::Pod& p) { p.spec.containers[0].ports[0].host_ip = ""; }},
@@ -161,6 +171,13 @@ TEST(PodShape, WhatSchedulingDoesNotReadDoesNotTellShapesApart) {
          p.metadata.generate_name = "web-";
        }},
       {"annotations", [](api::Pod& p) { p.metadata.annotations["a"] = "b"; }},
+      {"the seccomp profile of the runtime",
+       [](api::Pod& p) {
+         p.spec.security_context =
+             FromText<api::PodSecurityContext>("{'seccompProfile':{'type':'RuntimeDefault'}}");
+         p.spec.containers[0].security_context =
+             FromText<api::SecurityContext>("{'seccompProfile':{'type':'Unconfined'}}");
+       }},
       {"where it runs", [](api::Pod& p) { p.spec.node_name = "n"; }},
       {"a nomination", [](api::Pod& p) { p.status.nominated_node_name = "n"; }},
       {"the token volume with its generated name",

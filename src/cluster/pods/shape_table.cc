@@ -4,11 +4,39 @@
 #include <utility>
 
 namespace berth::cluster {
+namespace {
+
+// A key "*text*" stands for all keys with the text in them.
+bool IsPattern(const std::string& key) {
+  return key.size() > 2 && key.front() == '*' && key.back() == '*';
+}
+
+bool Matches(const std::string& name, const std::string& key) {
+  if (!IsPattern(key)) return name == key;
+  return name.find(std::string_view(key).substr(1, key.size() - 2)) != std::string::npos;
+}
+
+// The keys of the annotations that are kept of a pod: `keys`, where no pattern is among them.
+const std::vector<std::string>& TrackedOf(const api::Pod& pod, const std::vector<std::string>& keys,
+                                          std::vector<std::string>* scratch) {
+  if (std::none_of(keys.begin(), keys.end(), IsPattern)) return keys;
+  scratch->clear();
+  for (const auto& [name, value] : pod.metadata.annotations) {
+    const auto names_it = [&name = name](const std::string& key) { return Matches(name, key); };
+    if (std::any_of(keys.begin(), keys.end(), names_it)) scratch->push_back(name);
+  }
+  return *scratch;
+}
+
+}  // namespace
 
 ShapeTable::Kind& ShapeTable::KindOf(const api::Pod& pod) {
   scratch_.clear();
   AppendKindKey(pod, &scratch_);
-  if (!annotations_.empty()) AppendAnnotationsKey(pod, annotations_, &scratch_);
+  if (!annotations_.empty()) {
+    std::vector<std::string> found;
+    AppendAnnotationsKey(pod, TrackedOf(pod, annotations_, &found), &scratch_);
+  }
   const auto it = kinds_.find(scratch_);
   if (it != kinds_.end()) return *it->second;
   if (kinds_.size() >= sweep_kinds_at_) {
@@ -48,7 +76,8 @@ const PodShape* ShapeTable::Acquire(const api::Pod& pod, const api::RequestRules
   }
   Entry& entry = entries_[id];
   entry.shape = CompileShape(pod, rules, strings, resources);
-  for (const std::string& key : annotations_) {
+  std::vector<std::string> found;
+  for (const std::string& key : TrackedOf(pod, annotations_, &found)) {
     const std::string* value = api::FindValue(pod.metadata.annotations, key);
     if (value != nullptr) entry.shape.source.metadata.annotations[key] = *value;
   }

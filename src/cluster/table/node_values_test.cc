@@ -49,6 +49,24 @@ TEST(NodeValues, PodsWithOtherAnnotationsHaveOtherShapes) {
   EXPECT_EQ(*api::FindValue(a->source.metadata.annotations, "group"), "1");
 }
 
+TEST(NodeValues, PatternsNameAllAnnotationsWithAText) {
+  Cluster cluster;
+  cluster.Track({.kinds = {}, .node_annotations = {}, .pod_annotations = {"*io/x*", "group"}});
+  const auto shape = [&](const std::string& name, const std::string& key,
+                         const std::string& value) {
+    api::Pod pod = MakePod(name);
+    pod.metadata.annotations[key] = value;
+    return cluster.GetPod(cluster.AddPod(pod)).shape;
+  };
+  const PodShape* a = shape("a", "a.io/x.c1", "1");
+  EXPECT_EQ(shape("b", "a.io/x.c1", "1"), a);
+  EXPECT_NE(shape("c", "a.io/x.c1", "2"), a);
+  EXPECT_NE(shape("d", "a.io/x.c2", "1"), a);
+  EXPECT_NE(shape("e", "group", "1"), shape("f", "group", "2"));
+  EXPECT_EQ(shape("g", "a.io", "1"), shape("h", "group2", "2")) << "nobody named them";
+  EXPECT_EQ(*api::FindValue(a->source.metadata.annotations, "a.io/x.c1"), "1");
+}
+
 TEST(NodeValues, MetricsAreKeptByNodeAndMakeItsRowDirty) {
   Cluster cluster;
   cluster.SetMetrics("late", {api::Time::FromUnixNano(5), {{"cpu", 0.25}}});

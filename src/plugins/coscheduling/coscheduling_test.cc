@@ -191,6 +191,17 @@ TEST_F(CoschedulingTest, ResourceGapIgnoresTheGroupsOwnPods) {
   EXPECT_EQ(gap("g", "4500m"), "resource gap: map[cpu:{{500 -3} {<nil>}  DecimalSI}]");
 }
 
+// A recorded run: a pod that asks for a GPU was put on a node without any.
+TEST_F(CoschedulingTest, ResourceGapLeavesOutWhatANodeDoesNotOffer) {
+  cluster_.SetNode(MakeNode("m").Cpu("8").Has("example.com/gpu", "4"));
+  cluster_.AddPod(MakePod("lost").Requests("example.com/gpu", "1").On("n"));
+  EXPECT_EQ(ResourceGap(cluster_, {{"example.com/gpu", *api::Quantity::Parse("6")}}, 1, "ns", "g"),
+            "resource gap: map[example.com/gpu:{{2 0} {<nil>}  DecimalSI}]");
+  cluster_.AddPod(MakePod("there").Requests("example.com/gpu", "1").On("m"));
+  EXPECT_EQ(ResourceGap(cluster_, {{"example.com/gpu", *api::Quantity::Parse("6")}}, 1, "ns", "g"),
+            "resource gap: map[example.com/gpu:{{3 0} {<nil>}  DecimalSI}]");
+}
+
 TEST_F(CoschedulingTest, ResourceGapPrintsWhatIsMissingAsGoDoes) {
   const auto gap = [&](const char* name, const char* amount, int64_t pods = 1) {
     return ResourceGap(cluster_, {{name, *api::Quantity::Parse(amount)}}, pods, "ns", "g");

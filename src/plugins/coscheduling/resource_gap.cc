@@ -114,12 +114,16 @@ int64_t FreeOf(const cluster::Cluster& cluster, cluster::NodeIndex n, std::strin
   const cluster::ResourceId id = cluster.Resources().Find(name);
   if (id == cluster::kNoResource) return 0;
   int64_t free = 0;
+  if (id >= cluster::kFirstScalar) {
+    // What a node does not offer is not missing there, though a pod may have been put on it.
+    const auto& offered = cluster.Record(n).scalar_allocatable;
+    const auto it = std::find_if(offered.begin(), offered.end(),
+                                 [id](const auto& scalar) { return scalar.first == id; });
+    if (it == offered.end()) return 0;
+    free = it->second;
+  }
   if (const cluster::ResourceColumn* column = cluster.Resource(id)) {
     free = WrapSub(column->allocatable[n], column->requested[n]);
-  } else {
-    for (const auto& [scalar, amount] : cluster.Record(n).scalar_allocatable) {
-      if (scalar == id) free = amount;
-    }
   }
   if (id < cluster::kFirstScalar) return WrapAdd(free, taken.amounts.Get(id));
   for (const auto& [scalar, amount] : taken.amounts.scalars) {

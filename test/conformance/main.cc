@@ -13,7 +13,7 @@ constexpr char kUsage[] =
     "usage: berth-conformance [--kubernetes-version 1.N] MODE\n"
     "modes: --cases FILE --expected FILE [--results OUT]\n"
     "       --values FILE | --config FILE | --hints FILE | --explain FILE |\n"
-    "       --scores FILE | --admissions FILE\n"
+    "       --scores FILE | --admissions FILE | --gangs FILE\n"
     "\n"
     "  --cases FILE     cluster states and the pods to schedule\n"
     "  --expected FILE  what kube-scheduler decided about them\n"
@@ -22,6 +22,7 @@ constexpr char kUsage[] =
     "  --hints FILE     events, and the pods that they requeue\n"
     "  --explain FILE   cases whose explanations and suggestions to verify\n"
     "  --admissions FILE  nodes, and pods that their kubelets admit or not\n"
+    "  --gangs FILE     runs of Coscheduling, step by step\n"
     "  --scores FILE    single plugins of scheduler-plugins, and their scores\n"
     "  --values FILE    quantities, selectors, pod requests and other values\n"
     "  --kubernetes-version 1.N  the minor that the recordings are from (the newest)\n"
@@ -41,10 +42,10 @@ int UsageError(const std::string& what) {
 
 int main(int argc, char** argv) {
   std::map<std::string, std::string> flags{
-      {"--cases", ""},     {"--expected", ""}, {"--results", ""},
-      {"--config", ""},    {"--values", ""},   {"--hints", ""},
-      {"--explain", ""},   {"--scores", ""},   {"--kubernetes-version", ""},
-      {"--admissions", ""}};
+      {"--cases", ""},      {"--expected", ""}, {"--results", ""},
+      {"--config", ""},     {"--values", ""},   {"--hints", ""},
+      {"--explain", ""},    {"--scores", ""},   {"--kubernetes-version", ""},
+      {"--admissions", ""}, {"--gangs", ""}};
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (arg == "--help" || arg == "-h") {
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
   if (!flags["--admissions"].empty()) {
     return berth::conformance::RunAdmissions(flags["--admissions"]);
   }
+  if (!flags["--gangs"].empty()) return berth::conformance::RunGangs(flags["--gangs"]);
   if (!flags["--config"].empty()) return berth::conformance::RunConfig(minor, flags["--config"]);
   if (!flags["--hints"].empty()) return berth::conformance::RunHints(minor, flags["--hints"]);
   if (!flags["--values"].empty()) return berth::conformance::RunValues(minor, flags["--values"]);

@@ -33,4 +33,7 @@ int RunScores(const std::string& file);
 // Admission by a kubelet's managers, as accuracy Exact replays it.
 int RunAdmissions(const std::string& file);
 
+// Runs of Coscheduling, step by step.
+int RunGangs(const std::string& file);
+
 }  // namespace berth::conformance

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "api/codec/json.h"
 #include "cluster/cluster.h"
 #include "cluster/inputs.h"
+#include "cluster/objects/object_store.h"
 #include "cluster/table/load_metrics.h"
 #include "config/config.h"
 #include "conformance/lines.h"
@@ -58,13 +60,16 @@ Result<config::ResolvedProfile> ProfileOf(const std::string& plugin, element lin
   const std::string own = line.at_key("args").get(args) == simdjson::SUCCESS
                               ? fmt::format(",\"args\":{}", simdjson::minify(args))
                               : std::string();
-  const bool sorts = plugin == "QOSSort";
+  const bool sorts = line.at_key("queue").error() == simdjson::SUCCESS;
   const auto loaded = config::Load(fmt::format(
       R"({{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration",)"
       R"("profiles":[{{"plugins":{{"multiPoint":{{"enabled":[{{"name":"{}"}}]}}{}}},)"
       R"("pluginConfig":[{{"name":"{}"{}}}]}}]}})",
       plugin,
-      sorts ? R"(,"queueSort":{"disabled":[{"name":"*"}],"enabled":[{"name":"QOSSort"}]})" : "",
+      sorts ? fmt::format(
+                  R"(,"queueSort":{{"disabled":[{{"name":"*"}}],"enabled":[{{"name":"{}"}}]}})",
+                  plugin)
+            : "",
       plugin, own));
   if (!loaded) return Fail(loaded.error());
   const auto resolved = config::Resolve(*loaded, {});
@@ -77,6 +82,14 @@ Result<config::ResolvedProfile> ProfileOf(const std::string& plugin, element lin
 }
 
 void LoadCluster(element line, Cluster* cluster) {
+  ForEach(line, "custom", [&](element object) {
+    auto* store =
+        cluster->MutableObjects().custom.Find(String(object, "apiVersion"), String(object, "kind"));
+    if (store == nullptr) return;
+    auto meta = Object<api::ObjectMeta>(object["metadata"]);
+    store->Set(api::UnknownObject{String(object, "apiVersion"), String(object, "kind"),
+                                  std::move(meta), simdjson::minify(object)});
+  });
   ForEach(line, "nodes", [&](element node) { cluster->SetNode(Object<api::Node>(node)); });
   ForEach(line, "pods", [&](element pod) { cluster->AddPod(Object<api::Pod>(pod)); });
   ForEach(line, "nominated", [&](element json) {

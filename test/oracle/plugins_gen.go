@@ -19,6 +19,7 @@ func init() {
 		"networkoverhead":      genNetworkOverhead,
 		"noderesourcetopology": genNodeResourceTopology,
 		"preemptiontoleration": genPreemptionToleration,
+		"sysched":              genSySched,
 		"allplugins":           genAllPlugins,
 	}
 }

@@ -27,6 +27,8 @@ func (e *env) otherCandidates(*fwkEnv, fwk.CycleState, *v1.Pod, *framework.FitEr
 	return nil
 }
 
-func cmdAdmissions(int64, int, string) error {
-	return errors.New("recorded by the program with scheduler-plugins only")
-}
+var errNotLinked = errors.New("recorded by the program with scheduler-plugins only")
+
+func cmdAdmissions(int64, int, string) error { return errNotLinked }
+func cmdGangs(int64, int, string) error      { return errNotLinked }
+func cmdOrders(int64, int, string) error     { return errNotLinked }

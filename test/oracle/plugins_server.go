@@ -21,6 +21,7 @@ var customKinds = []struct {
 	{"networktopology.diktyo.x-k8s.io", "v1alpha1", "NetworkTopology", "networktopologies", true},
 	{"scheduling.x-k8s.io", "v1alpha1", "ElasticQuota", "elasticquotas", true},
 	{"scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups", true},
+	{"security-profiles-operator.x-k8s.io", "v1beta1", "SeccompProfile", "seccompprofiles", true},
 	{"topology.node.k8s.io", "v1alpha2", "NodeResourceTopology", "noderesourcetopologies", false},
 }
 

@@ -25,6 +25,7 @@ import (
 
 	_ "sigs.k8s.io/scheduler-plugins/apis/config/scheme"
 	"sigs.k8s.io/scheduler-plugins/pkg/capacityscheduling"
+	"sigs.k8s.io/scheduler-plugins/pkg/coscheduling"
 	"sigs.k8s.io/scheduler-plugins/pkg/networkaware/networkoverhead"
 	"sigs.k8s.io/scheduler-plugins/pkg/networkaware/topologicalsort"
 	"sigs.k8s.io/scheduler-plugins/pkg/noderesources"
@@ -32,6 +33,7 @@ import (
 	"sigs.k8s.io/scheduler-plugins/pkg/podstate"
 	"sigs.k8s.io/scheduler-plugins/pkg/preemptiontoleration"
 	"sigs.k8s.io/scheduler-plugins/pkg/qos"
+	"sigs.k8s.io/scheduler-plugins/pkg/sysched"
 )
 
 // outOfTree has what the plugins of scheduler-plugins need besides the framework: an API server for their clients.
@@ -45,12 +47,14 @@ func (o *outOfTree) options(c *Case) []scheduler.Option {
 		scheduler.WithKubeConfig(o.server.config()),
 		scheduler.WithFrameworkOutOfTreeRegistry(frameworkruntime.Registry{
 			capacityscheduling.Name:       capacityscheduling.New,
+			coscheduling.Name:             coscheduling.New,
 			networkoverhead.Name:          networkoverhead.New,
 			noderesources.AllocatableName: noderesources.NewAllocatable,
 			noderesourcetopology.Name:     noderesourcetopology.New,
 			podstate.Name:                 podstate.New,
 			preemptiontoleration.Name:     preemptiontoleration.New,
 			qos.Name:                      qos.New,
+			sysched.Name:                  sysched.New,
 			topologicalsort.Name:          topologicalsort.New,
 		}),
 	}
@@ -70,8 +74,22 @@ func quotaPodAdded(c *capacityscheduling.CapacityScheduling, obj interface{})
 //go:linkname quotaPodDeleted sigs.k8s.io/scheduler-plugins/pkg/capacityscheduling.(*CapacityScheduling).deletePod
 func quotaPodDeleted(c *capacityscheduling.CapacityScheduling, obj interface{})
 
+//go:linkname syscallPodAdded sigs.k8s.io/scheduler-plugins/pkg/sysched.(*SySched).podAdded
+func syscallPodAdded(s *sysched.SySched, obj interface{})
+
+//go:linkname syscallPodDeleted sigs.k8s.io/scheduler-plugins/pkg/sysched.(*SySched).podDeleted
+func syscallPodDeleted(s *sysched.SySched, obj interface{})
+
 func (e *env) podAdded(pod *v1.Pod) {
+	running := pod
+	if pod.Status.StartTime != nil { // its kubelet has started it
+		running = pod.DeepCopy()
+		running.Status.Phase = v1.PodRunning
+	}
 	for _, f := range e.fwks {
+		if s, ok := f.plugins[sysched.Name].(*sysched.SySched); ok {
+			syscallPodAdded(s, running)
+		}
 		if c, ok := f.plugins[capacityscheduling.Name].(*capacityscheduling.CapacityScheduling); ok {
 			quotaPodAdded(c, pod)
 		}
@@ -80,6 +98,9 @@ func (e *env) podAdded(pod *v1.Pod) {
 
 func (e *env) podRemoved(pod *v1.Pod) {
 	for _, f := range e.fwks {
+		if s, ok := f.plugins[sysched.Name].(*sysched.SySched); ok {
+			syscallPodDeleted(s, pod)
+		}
 		if c, ok := f.plugins[capacityscheduling.Name].(*capacityscheduling.CapacityScheduling); ok {
 			quotaPodDeleted(c, pod)
 		}

@@ -1,13 +1,15 @@
 // For tests only: plugins that do everything a plugin should not.
 //
 // "Misbehaving" does what the pod's label "do" says, at the extension point that the label "at"
-// says. It is written in C++ with the wrapper. "Raw" is written against the C interface by hand,
-// and throws through it.
+// says. It is written in C++ with the wrapper, as is "Hasty". "Raw" is written against the C
+// interface by hand, and throws through it.
 #include <chrono>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "berth/plugin.hpp"
 
@@ -49,6 +51,39 @@ class Misbehaving : public berth::sdk::Plugin {
   }
 };
 
+// Preempts and binds as the pod's label "do" says, without sense.
+class Hasty : public berth::sdk::Plugin {
+ public:
+  static constexpr const char* kName = "Hasty";
+  explicit Hasty(const berth::sdk::Setup& setup) : Plugin(setup) {}
+
+  Status PostFilter(const Pod& pod, Preemption& preemption) override {
+    const std::string_view what = pod.Label("do").value_or("");
+    if (what == "claim") return {};  // nothing was proposed
+    if (what == "throw") throw std::runtime_error("out of luck");
+    for (const auto& [node, code] : preemption.RejectedNodes()) {
+      std::vector<std::string> uids;
+      if (what == "foreign") uids = {"elsewhere"};
+      if (what == "unknown") uids = {"nobody"};
+      if (what == "twice") uids = {"resident", "resident"};
+      if (preemption.FitsWithout(node, uids)) return Status::Error("it fits?");
+      if (preemption.Propose(node, uids)) return Status::Error("it may?");
+    }
+    return Status::Unschedulable("no way");
+  }
+  Status Bind(const Pod& pod, const Node&) override {
+    return pod.Label("do") == "fail" ? Status::Error("will not bind") : Status::Skip();
+  }
+  bool MayHelp(const Pod& pod, const Change& change) override {
+    Log("asked by " + std::string(pod.Name()) + " about " +
+        std::string(change.Pod() ? change.Pod()->Name() : "something else"));
+    throw std::runtime_error("no idea");
+  }
+  Status Filter(const Pod& pod, const Node&) override {
+    return pod.Label("do") == "wait" ? Status::Unschedulable("not yet") : Status();
+  }
+};
+
 berth_string Text(const char* text) { return {text, std::char_traits<char>::length(text)}; }
 
 int here = 0;
@@ -62,6 +97,7 @@ int32_t RawFilter(void*, const berth_pod*, const berth_node*, berth_answer*) {
 extern "C" uint32_t berth_plugin_abi_version(void) { return BERTH_PLUGIN_ABI_VERSION; }
 extern "C" const struct berth_plugin* berth_plugin_at(size_t index) {
   static const berth_plugin kWrapped = berth::sdk::Bridge<Misbehaving>::Describe();
+  static const berth_plugin kHasty = berth::sdk::Bridge<Hasty>::Describe();
   static const berth_plugin kRaw = [] {
     berth_plugin plugin{};
     plugin.size = offsetof(berth_plugin, pre_enqueue);  // as built before that was added
@@ -71,5 +107,5 @@ extern "C" const struct berth_plugin* berth_plugin_at(size_t index) {
     plugin.filter = &RawFilter;
     return plugin;
   }();
-  return index == 0 ? &kWrapped : index == 1 ? &kRaw : nullptr;
+  return index == 0 ? &kWrapped : index == 1 ? &kRaw : index == 2 ? &kHasty : nullptr;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "berth/plugin_abi.h"
+#include "cluster/inputs.h"
 #include "config/default_plugins.h"
 #include "loader/out_of_tree_plugin.h"
 #include "loader/views.h"
@@ -44,6 +46,8 @@ constexpr Point kPoints[] = {
     {BERTH_PERMIT, ExtensionPoint::kPermit},
     {BERTH_PRE_BIND, ExtensionPoint::kPreBind},
     {BERTH_POST_BIND, ExtensionPoint::kPostBind},
+    {BERTH_POST_FILTER, ExtensionPoint::kPostFilter},
+    {BERTH_BIND, ExtensionPoint::kBind},
 };
 
 // The libraries `path` stands for, with folders in front: dlopen looks elsewhere for bare names.
@@ -96,6 +100,8 @@ std::string Missing(const berth_plugin& table) {
   if (lacks(BERTH_PERMIT, table.permit != nullptr)) return "permit";
   if (lacks(BERTH_PRE_BIND, table.pre_bind != nullptr)) return "pre_bind";
   if (lacks(BERTH_POST_BIND, table.post_bind != nullptr)) return "post_bind";
+  if (lacks(BERTH_POST_FILTER, table.post_filter != nullptr)) return "post_filter";
+  if (lacks(BERTH_BIND, table.bind != nullptr)) return "bind";
   return "";
 }
 
@@ -109,6 +115,64 @@ Result<std::vector<ExtensionPoint>> PointsOf(const berth_plugin& table) {
   if ((table.points & ~known) != 0) return Fail("serves extension points that do not exist");
   if (points.empty()) return Fail("serves no extension point");
   return points;
+}
+
+// --- Annotations that plugins read. The registry has a function without arguments of its own for
+// each plugin: here they are by number. Libraries stay open, so a description is known by its
+// address.
+
+constexpr size_t kMaxAnnotated = 32;
+constexpr size_t kMaxAnnotations = 64;  // of a plugin
+
+struct Annotated {
+  const berth_plugin* table = nullptr;
+  cluster::PluginInputs inputs;
+};
+std::array<Annotated, kMaxAnnotated>& AllAnnotated() {
+  static std::array<Annotated, kMaxAnnotated> all;
+  return all;
+}
+
+using InputsFunction = cluster::PluginInputs (*)(const config::PluginArgs&);
+template <size_t N>
+cluster::PluginInputs InputsOfNumber(const config::PluginArgs&) {
+  return AllAnnotated()[N].inputs;
+}
+template <size_t... N>
+InputsFunction InputsFunctionOf(size_t number, std::index_sequence<N...>) {
+  static constexpr InputsFunction kFunctions[] = {&InputsOfNumber<N>...};
+  return kFunctions[number];
+}
+
+Result<std::vector<std::string>> KeysOf(const berth_string* keys, size_t count) {
+  std::vector<std::string> found;
+  if (count > kMaxAnnotations) return Fail("too many annotations");
+  for (size_t i = 0; i < count; ++i) {
+    if (FromAbi(keys[i]).empty() || CleanText(keys[i]) != FromAbi(keys[i])) {
+      return Fail("an annotation has no proper key");
+    }
+    found.emplace_back(FromAbi(keys[i]));
+  }
+  return found;
+}
+
+// Null: it reads none.
+Result<InputsFunction> InputsFunctionOf(const berth_plugin& given, const berth_plugin& table) {
+  if (table.pod_annotation_count + table.node_annotation_count == 0) return InputsFunction{};
+  auto pods = KeysOf(table.pod_annotations, table.pod_annotation_count);
+  if (!pods) return Fail(pods.error());
+  auto nodes = KeysOf(table.node_annotations, table.node_annotation_count);
+  if (!nodes) return Fail(nodes.error());
+  auto& all = AllAnnotated();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Annotated& one) {
+    return one.table == &given || one.table == nullptr;
+  });
+  if (it == all.end()) return Fail("too many plugins read annotations");
+  it->table = &given;
+  it->inputs.pod_annotations = std::move(*pods);
+  it->inputs.node_annotations = std::move(*nodes);
+  return InputsFunctionOf(static_cast<size_t>(it - all.begin()),
+                          std::make_index_sequence<kMaxAnnotated>());
 }
 
 Result<ExtraPlugin> Describe(const berth_plugin& given, PluginWatch& watch,
@@ -127,8 +191,10 @@ Result<ExtraPlugin> Describe(const berth_plugin& given, PluginWatch& watch,
   if (const std::string missing = Missing(table); !missing.empty()) {
     return Fail(fmt::format("plugin \"{}\" serves a point without the function {}", name, missing));
   }
+  const auto inputs = InputsFunctionOf(given, table);
+  if (!inputs) return Fail(inputs.error().In(fmt::format("plugin \"{}\"", name)));
   ExtraPlugin plugin;
-  plugin.row = {name, nullptr};
+  plugin.row = {name, nullptr, *inputs};
   plugin.points = std::move(*points);
   plugin.make = [table, &watch, budget = options.budget](std::string_view args,
                                                          const framework::PluginHandle&) {

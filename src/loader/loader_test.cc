@@ -1,14 +1,17 @@
+// Over 600 lines: libraries, plugins and their faults are tested with one engine.
 #include "loader/loader.h"
 
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/table/load_metrics.h"
 #include "cluster/testing/builders.h"
 #include "loader/views.h"
 #include "scheduler/engine.h"
@@ -121,6 +124,9 @@ class LoaderTest : public ::testing::Test {
         if (const auto* bind = std::get_if<BindPod>(&effect.action)) {
           words.push_back("bind " + bind->pod.name + " to " + bind->node);
         }
+        if (const auto* deleted = std::get_if<scheduler::DeletePod>(&effect.action)) {
+          words.push_back("delete " + deleted->pod.name);
+        }
         if (const auto* event = std::get_if<RecordEvent>(&effect.action)) {
           if (event->reason == "FailedScheduling") words.push_back("event " + event->note);
         }
@@ -194,6 +200,128 @@ TEST_F(LoaderTest, PreScoreDecidesWhetherAPodIsScored) {
   PutPod(Small("walker").Label("lane", "slow"));
   PutPod(Small("anybody"));
   EXPECT_THAT(Run(), ElementsAre("bind walker to slow", "bind anybody to large"));
+}
+
+// Guests instead of DefaultPreemption, and before DefaultBinder.
+const std::string kGuestsConfig =
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+    "- plugins:\n"
+    "    multiPoint: {enabled: [{name: Guests}]}\n"
+    "    postFilter: {disabled: [{name: DefaultPreemption}]}\n"
+    "    bind: {enabled: [{name: Guests}, {name: DefaultBinder}], disabled: [{name: '*'}]}\n";
+const std::string kGuestsLibrary = std::string(BERTH_PLUGINS_DIR) + "/guests.so";
+
+api::Pod Guest(api::Pod pod) {
+  pod.metadata.annotations["example.com/guest"] = "true";
+  return pod;
+}
+api::Node WithoutGuests(api::Node node) {
+  node.metadata.annotations["example.com/guests"] = "no";
+  return node;
+}
+
+TEST_F(LoaderTest, APluginReadsAnnotationsAndBinds) {
+  Make(kGuestsLibrary, kGuestsConfig);
+  PutNode(WithoutGuests(MakeNode("a").Cpu("4").Memory("8Gi")));
+  PutPod(Guest(Small("guest")));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("1 node(s) took no guests. no new claims")));
+  PutPod(Small("owner"));
+  EXPECT_THAT(Run(), ElementsAre("bind owner to a"));
+  EXPECT_THAT(watch_.logged, IsEmpty());
+  PutNode(MakeNode("b").Cpu("4").Memory("8Gi"));
+  Sleep(20);
+  EXPECT_THAT(Run(), ElementsAre("bind guest to b"));
+  EXPECT_THAT(watch_.logged, ElementsAre("Guests: guest guest"));
+  EXPECT_THAT(watch_.faults, IsEmpty());
+}
+
+TEST_F(LoaderTest, APluginPreemptsAsFewPodsAsItProposes) {
+  Make(kGuestsLibrary, kGuestsConfig);
+  PutNode(MakeNode("n").Cpu("1").Memory("8Gi"));
+  PutPod(MakePod("resident").Requests("cpu", "400m").On("n"));
+  for (const char* name : {"g1", "g2", "g3"}) {
+    PutPod(Guest(MakePod(name).Requests("cpu", "200m").On("n")));
+  }
+  PutPod(MakePod("owner").Requests("cpu", "350m"));
+  EXPECT_THAT(Run(),
+              UnorderedElementsAre("delete g1", "delete g2", HasSubstr("0/1 nodes are available")));
+  PutPod(MakePod("large").Requests("cpu", "900m"));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("no guests to send away")));
+  PutPod(Guest(MakePod("late").Requests("cpu", "300m")));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("guests send nobody away")));
+  EXPECT_THAT(watch_.faults, IsEmpty());
+}
+
+TEST_F(LoaderTest, AHintWithCodeWakesPodsOnlyForWhatHelps) {
+  Make(kGuestsLibrary, kGuestsConfig);
+  PutNode(WithoutGuests(MakeNode("a").Cpu("4").Memory("8Gi")));
+  PutPod(Guest(Small("guest")));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("took no guests")));
+  Sleep(20);
+  PutNode(WithoutGuests(MakeNode("b").Cpu("4").Memory("8Gi")));
+  EXPECT_THAT(Run(), IsEmpty()) << "the event is one that the plugin registered for";
+  api::Node open = MakeNode("b").Cpu("4").Memory("8Gi");
+  open.metadata.annotations["example.com/guests"] = "yes";
+  PutNode(open);
+  EXPECT_THAT(Run(), ElementsAre("bind guest to b"));
+}
+
+TEST_F(LoaderTest, APluginReadsMeasuredLoad) {
+  Make(kGuestsLibrary, kGuestsConfig);
+  PutNode(MakeNode("busy").Cpu("4").Memory("8Gi"));
+  PutNode(MakeNode("idle").Cpu("4").Memory("8Gi"));
+  for (const auto& [node, percent] : {std::pair("busy", 95.0), std::pair("idle", 5.0)}) {
+    cluster::NodeMetrics metrics;
+    cluster::AddLoad("KubernetesMetricsServer",
+                     {.window_end = 1'700'000'000, .metrics = {{"CPU", "Latest", percent}}},
+                     &metrics);
+    engine_->UpdateNodeMetrics(node, std::move(metrics));
+  }
+  PutPod(Small("first"));
+  PutPod(Small("second"));
+  EXPECT_THAT(Run(), ElementsAre("bind first to idle", "bind second to idle"));
+  EXPECT_THAT(watch_.faults, IsEmpty());
+}
+
+const std::string kHastyConfig =
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+    "- plugins:\n"
+    "    multiPoint: {enabled: [{name: Hasty}]}\n"
+    "    postFilter: {disabled: [{name: '*'}], enabled: [{name: Hasty}]}\n"
+    "    bind: {enabled: [{name: Hasty}, {name: DefaultBinder}], disabled: [{name: '*'}]}\n";
+
+TEST_F(LoaderTest, ProposalsThatMakeNoSenseAreRefused) {
+  Make(TestPlugin("misbehaving"), kHastyConfig);
+  PutNode(MakeNode("n").Cpu("1").Memory("8Gi"));
+  PutNode(MakeNode("other").Cpu("100m").Memory("8Gi"));
+  PutPod(MakePod("resident").Requests("cpu", "900m").On("n"));
+  PutPod(MakePod("elsewhere").Requests("cpu", "100m").On("other"));
+  for (const char* what : {"foreign", "unknown", "twice", "nothing"}) {
+    PutPod(MakePod(what).Requests("cpu", "500m").Label("do", what));
+    EXPECT_THAT(Run(), ElementsAre(HasSubstr("2 Insufficient cpu. no way"))) << what;
+  }
+  EXPECT_THAT(watch_.faults, IsEmpty());
+  PutPod(MakePod("claim").Requests("cpu", "500m").Label("do", "claim"));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("PostFilter succeeded without a proposal")));
+  PutPod(MakePod("throw").Requests("cpu", "500m").Label("do", "throw"));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("out of luck")));
+  EXPECT_THAT(watch_.faults,
+              ElementsAre("Hasty PostFilter nonsense: PostFilter succeeded without a proposal",
+                          "Hasty PostFilter error: out of luck"));
+}
+
+TEST_F(LoaderTest, ABindPluginMayFailAndAHintThatThrowsWakesThePod) {
+  Make(TestPlugin("misbehaving"), kHastyConfig);
+  PutNode(MakeNode("n").Cpu("1").Memory("8Gi"));
+  PutPod(Small("stuck").Label("do", "fail"));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("will not bind")));
+  EXPECT_THAT(watch_.faults, ElementsAre("Hasty Bind error: will not bind"));
+  PutPod(Small("late").Label("do", "wait"));
+  EXPECT_THAT(Run(), ElementsAre(HasSubstr("1 not yet")));
+  Sleep(1);
+  PutPod(Small("placed").On("n"));
+  EXPECT_THAT(watch_.logged, Contains("Hasty: asked by late about placed"));
+  EXPECT_THAT(watch_.logged, Contains("Hasty: MayHelp threw: no idea"));
 }
 
 TEST_F(LoaderTest, APluginThatIsNotEnabledIsNotAsked) {
@@ -382,8 +510,9 @@ TEST(LoadPluginsTest, FoldersStandForTheirLibrariesAndNamesAreUnique) {
   Watch watch;
   const auto plugins = LoadPlugins({BERTH_PLUGINS_DIR}, watch);
   ASSERT_TRUE(plugins.has_value()) << plugins.error().Message();
-  ASSERT_EQ(plugins->size(), 2u);
-  EXPECT_EQ(plugins->front().row.name, "Lanes");
+  ASSERT_EQ(plugins->size(), 3u);
+  EXPECT_EQ(plugins->front().row.name, "Guests");
+  EXPECT_EQ((*plugins)[1].row.name, "Lanes");
   EXPECT_EQ(plugins->back().row.name, "QuietNodes");
   const auto twice = LoadPlugins({BERTH_PLUGINS_DIR, kExample}, watch);
   ASSERT_FALSE(twice.has_value());

@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "framework/runtime/hint_map.h"
-#include "queue/cluster_event.h"
+#include "loader/changes.h"
+#include "loader/proposal.h"
 
 namespace berth::loader {
 namespace {
@@ -65,56 +66,14 @@ const berth_host& Host() {
     host.size = sizeof host;
     host.abi_version = BERTH_PLUGIN_ABI_VERSION;
     FillViews(host);
+    FillChanges(host);
+    FillProposals(host);
     host.log = &Log;
     host.allow_waiting = &AllowWaiting;
     host.reject_waiting = &RejectWaiting;
     return host;
   }();
   return kHost;
-}
-
-std::optional<queue::EventResource> ResourceOf(uint32_t resource) {
-  switch (resource) {
-    case BERTH_EVENT_POD:
-      return queue::EventResource::kPod;
-    case BERTH_EVENT_NODE:
-      return queue::EventResource::kNode;
-    case BERTH_EVENT_PERSISTENT_VOLUME:
-      return queue::EventResource::kPersistentVolume;
-    case BERTH_EVENT_PERSISTENT_VOLUME_CLAIM:
-      return queue::EventResource::kPersistentVolumeClaim;
-    case BERTH_EVENT_STORAGE_CLASS:
-      return queue::EventResource::kStorageClass;
-    case BERTH_EVENT_CSI_NODE:
-      return queue::EventResource::kCSINode;
-    case BERTH_EVENT_RESOURCE_CLAIM:
-      return queue::EventResource::kResourceClaim;
-    default:
-      return std::nullopt;
-  }
-}
-
-// The interface has its own bits, which stay as they are.
-uint16_t ActionsOf(uint32_t actions) {
-  if ((actions & BERTH_ON_ALL) == BERTH_ON_ALL) return queue::kAll;
-  constexpr std::pair<uint32_t, uint16_t> kActions[] = {
-      {BERTH_ON_ADD, queue::kAdd},
-      {BERTH_ON_DELETE, queue::kDelete},
-      {BERTH_ON_NODE_ALLOCATABLE, queue::kUpdateNodeAllocatable},
-      {BERTH_ON_NODE_LABEL, queue::kUpdateNodeLabel},
-      {BERTH_ON_NODE_TAINT, queue::kUpdateNodeTaint},
-      {BERTH_ON_NODE_CONDITION, queue::kUpdateNodeCondition},
-      {BERTH_ON_NODE_ANNOTATION, queue::kUpdateNodeAnnotation},
-      {BERTH_ON_POD_LABEL, queue::kUpdatePodLabel},
-      {BERTH_ON_POD_SCALE_DOWN, queue::kUpdatePodScaleDown},
-      {BERTH_ON_POD_TOLERATION, queue::kUpdatePodToleration},
-      {BERTH_ON_UPDATE, queue::kUpdate},
-  };
-  uint16_t found = 0;
-  for (const auto& [theirs, ours] : kActions) {
-    if ((actions & theirs) == theirs) found |= ours;
-  }
-  return found;
 }
 
 // The simple PreBind of plugins: one question, no writes.
@@ -345,6 +304,27 @@ void OutOfTreePlugin::Filter(const CycleContext& c, const PluginState* state,
   });
 }
 
+// A plugin filters again while it looks for victims (fits_without), so Filter may be called within.
+Status OutOfTreePlugin::PostFilter(framework::Cycle& cycle, cluster::Cluster& cluster,
+                                   const framework::Diagnosis& diagnosis,
+                                   framework::PostFilterResult* result) {
+  const berth_pod pod{cluster, cycle.context().pod};
+  berth_proposal proposal = ProposalOf(cycle, cluster, diagnosis);
+  Status status = Ask("PostFilter", kMayReject, [&](berth_answer* answer) {
+    return table_.post_filter(self_, &pod, &proposal, answer);
+  });
+  if (!status.Ok()) return status;
+  if (proposal.node == cluster::kNoNode) {
+    std::string message = "PostFilter succeeded without a proposal";
+    Report("PostFilter", Fault::Kind::kNonsense, message);
+    return Status::Error(std::move(message));
+  }
+  result->nomination = framework::PostFilterResult::Nomination::kSet;
+  result->nominated_node = cluster.NodeName(proposal.node);
+  result->victims = std::move(proposal.victims);
+  return {};
+}
+
 Status OutOfTreePlugin::PreScore(const CycleContext& c, PluginState*,
                                  const framework::NodeSet& feasible) const {
   const berth_pod pod{c.cluster, c.pod};
@@ -455,6 +435,13 @@ Status OutOfTreePlugin::PreBind(const cluster::Cluster& cluster, const cluster::
              [&](berth_answer* answer) { return table_.pre_bind(self_, &pod, &node, answer); });
 }
 
+Status OutOfTreePlugin::Bind(const CycleContext& c, NodeIndex n) const {
+  const berth_pod pod{c.cluster, c.pod};
+  const berth_node node{c.cluster, n};
+  return Ask("Bind", kMayFail | Bit(BERTH_SKIP),
+             [&](berth_answer* answer) { return table_.bind(self_, &pod, &node, answer); });
+}
+
 void OutOfTreePlugin::PostBind(const cluster::Cluster& cluster, const cluster::Pod& own,
                                NodeIndex n) {
   const berth_pod pod{cluster, own};
@@ -468,6 +455,18 @@ void OutOfTreePlugin::PostBind(const cluster::Cluster& cluster, const cluster::P
 // --- Events
 
 std::vector<framework::RegisteredEvent> OutOfTreePlugin::EventsToRegister(
+    const config::Behaviour& behaviour) const {
+  std::vector<framework::RegisteredEvent> events = NamedEvents(behaviour);
+  if (table_.hint == nullptr) return events;
+  for (framework::RegisteredEvent& event : events) {
+    event.hint = instance_.name;
+    event.function = [this](const cluster::Cluster& cluster, const cluster::Pod& pod,
+                            const queue::Event& happened) { return Hint(cluster, pod, happened); };
+  }
+  return events;
+}
+
+std::vector<framework::RegisteredEvent> OutOfTreePlugin::NamedEvents(
     const config::Behaviour& behaviour) const {
   if (table_.events == nullptr) return framework::DefaultEvents(behaviour);
   const berth_event* events = nullptr;
@@ -490,6 +489,24 @@ std::vector<framework::RegisteredEvent> OutOfTreePlugin::EventsToRegister(
     registered.push_back({{*resource, actions}, {}, {}});
   }
   return registered;
+}
+
+// What the interface has no number for may help.
+Result<framework::Hint> OutOfTreePlugin::Hint(const cluster::Cluster& cluster,
+                                              const cluster::Pod& own,
+                                              const queue::Event& event) const {
+  const auto change = ChangeOf(cluster, event);
+  if (!change) return framework::Hint::kQueue;
+  const Stopwatch stopwatch(*this, "Hint");
+  const berth_pod pod{cluster, own};
+  berth_answer answer;
+  const int32_t helps =
+      Guard(answer, [&](berth_answer*) { return table_.hint(self_, &pod, &*change); });
+  if (!answer.reason.empty()) {
+    Report("Hint", Fault::Kind::kError, answer.reason);
+    return Fail(answer.reason);
+  }
+  return helps == 0 ? framework::Hint::kSkip : framework::Hint::kQueue;
 }
 
 }  // namespace berth::loader

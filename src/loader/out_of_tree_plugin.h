@@ -35,11 +35,13 @@ class OutOfTreePlugin final : public framework::PreEnqueuePlugin,
                               public framework::QueueSortPlugin,
                               public framework::PreFilterPlugin,
                               public framework::FilterPlugin,
+                              public framework::PostFilterPlugin,
                               public framework::PreScorePlugin,
                               public framework::ScorePlugin,
                               public framework::ReservePlugin,
                               public framework::PermitPlugin,
                               public framework::PreBindPlugin,
+                              public framework::BindPlugin,
                               public framework::PostBindPlugin,
                               public framework::EnqueueExtensions,
                               public framework::FallibleScorePlugin,
@@ -67,6 +69,9 @@ class OutOfTreePlugin final : public framework::PreEnqueuePlugin,
             int64_t b_queued) const override;
   Status PreFilter(const CycleContext&, PluginState*, framework::PreFilterResult*) const override;
   void Filter(const CycleContext&, const PluginState*, framework::FilterBatch&) const override;
+  Status PostFilter(framework::Cycle& cycle, cluster::Cluster& cluster,
+                    const framework::Diagnosis& diagnosis,
+                    framework::PostFilterResult* result) override;
   Status PreScore(const CycleContext&, PluginState*,
                   const framework::NodeSet& feasible) const override;
   void Score(const CycleContext&, const PluginState*, framework::ScoreBatch&) const override;
@@ -81,6 +86,7 @@ class OutOfTreePlugin final : public framework::PreEnqueuePlugin,
   std::unique_ptr<framework::PreBindTask> PreparePreBind(const CycleContext&, PluginState*,
                                                          NodeIndex node) override;
   Status PreBind(const cluster::Cluster& cluster, const cluster::Pod& pod, NodeIndex node);
+  Status Bind(const CycleContext&, NodeIndex node) const override;
   void PostBind(const cluster::Cluster&, const cluster::Pod&, NodeIndex node) override;
   std::vector<framework::RegisteredEvent> EventsToRegister(const config::Behaviour&) const override;
 
@@ -90,6 +96,10 @@ class OutOfTreePlugin final : public framework::PreEnqueuePlugin,
 
   OutOfTreePlugin(const berth_plugin& table, std::string_view name, PluginWatch& watch,
                   std::chrono::nanoseconds budget);
+
+  std::vector<framework::RegisteredEvent> NamedEvents(const config::Behaviour&) const;
+  Result<framework::Hint> Hint(const cluster::Cluster&, const cluster::Pod&,
+                               const queue::Event&) const;
 
   void Report(std::string_view point, Fault::Kind kind, std::string message) const;
   // Calls into the library. Exceptions become BERTH_ERROR.

@@ -1,7 +1,10 @@
 #include "loader/views.h"
 
+#include <fmt/format.h>
+
 #include "api/codec/json.h"
 #include "cluster/table/label_columns.h"
+#include "cluster/table/load_metrics.h"
 
 namespace berth::loader {
 namespace {
@@ -109,6 +112,34 @@ int NodeTaintAt(const berth_node* node, size_t index, berth_string* key, berth_s
   return Give(taints[index].effect, effect);
 }
 
+int PodAnnotation(const berth_pod* pod, berth_string key, berth_string* value) {
+  const auto& annotations = pod->pod.shape->source.metadata.annotations;
+  const std::string* found = api::FindValue(annotations, FromAbi(key));
+  return found == nullptr ? 0 : Give(*found, value);
+}
+int NodeAnnotation(const berth_node* node, berth_string key, berth_string* value) {
+  const std::string* found = node->cluster.NodeAnnotation(node->node, FromAbi(key));
+  return found == nullptr ? 0 : Give(*found, value);
+}
+
+// Keys are "load@SOURCE:00/CPU/AVG"; the end of the window is "load@SOURCE:end".
+int NodeLoad(const berth_node* node, berth_string type, berth_string operation, double* percent,
+             int64_t* window_end) {
+  const cluster::NodeMetrics* metrics = node->cluster.Metrics(node->node);
+  if (metrics == nullptr) return 0;
+  const std::string wanted = fmt::format("/{}/{}", FromAbi(type), FromAbi(operation));
+  for (const auto& [key, value] : metrics->values) {
+    if (!key.starts_with("load") || !key.ends_with(wanted)) continue;
+    const std::string source = key.substr(0, key.size() - wanted.size());
+    const auto end = metrics->values.find(source.substr(0, source.rfind(':') + 1) +
+                                          std::string(cluster::kLoadEnd));
+    *percent = value;
+    *window_end = end == metrics->values.end() ? 0 : static_cast<int64_t>(end->second);
+    return 1;
+  }
+  return 0;
+}
+
 void NodeEachPod(const berth_node* node, berth_take_pod take, void* to) {
   for (const cluster::PodId id : RecordOf(node).pods) {
     const berth_pod pod{node->cluster, node->cluster.GetPod(id)};
@@ -180,6 +211,9 @@ void FillViews(berth_host& host) {
   host.node_taint_count = &NodeTaintCount;
   host.node_taint_at = &NodeTaintAt;
   host.node_each_pod = &NodeEachPod;
+  host.pod_annotation = &PodAnnotation;
+  host.node_annotation = &NodeAnnotation;
+  host.node_load = &NodeLoad;
   host.set_reason = &SetReason;
 }
 

@@ -1,5 +1,5 @@
 // Pods and nodes as plugins in shared objects see them: the implementation of berth_pod, berth_node
-// and the functions of berth_host.
+// and the functions of berth_host that read them.
 #pragma once
 
 #include <string>

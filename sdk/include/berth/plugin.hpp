@@ -1,5 +1,6 @@
 // Plugins for berth in C++17: derive from berth::sdk::Plugin, override what you need, and name the
-// class in BERTH_PLUGINS. Header only, over the C interface of berth/plugin_abi.h.
+// class in BERTH_PLUGINS. Header only, over the C interface of berth/plugin_abi.h. Over 600 lines:
+// a plugin needs this file and the C interface, and nothing else.
 //
 //   class Quiet : public berth::sdk::Plugin {
 //    public:
@@ -42,6 +43,13 @@ inline std::string_view FromAbi(berth_string text) {
   return text.size == 0 ? std::string_view() : std::string_view(text.data, text.size);
 }
 
+// Whether berth is new enough to have this function.
+template <class Function>
+bool Offers(const berth_host* host, Function berth_host::*member) {
+  const auto* end = reinterpret_cast<const char*>(&(host->*member)) + sizeof(Function);
+  return end <= reinterpret_cast<const char*>(host) + host->size;
+}
+
 class Status {
  public:
   Status() = default;  // success
@@ -54,7 +62,8 @@ class Status {
   static Status Unresolvable(std::string reason) { return {BERTH_UNRESOLVABLE, std::move(reason)}; }
   // An error that the pod did not cause.
   static Status Error(std::string reason) { return {BERTH_ERROR, std::move(reason)}; }
-  // From PreFilter: Filter is not called for this pod. From PreScore: Score is not.
+  // From PreFilter: Filter is not called for this pod. From PreScore: Score is not. From Bind: the
+  // next plugin is called.
   static Status Skip() { return {BERTH_SKIP, ""}; }
 
   int32_t code() const { return code_; }
@@ -100,6 +109,13 @@ class Pod {
       labels.emplace_back(FromAbi(key), FromAbi(value));
     }
     return labels;
+  }
+  // Of the keys in the plugin's PodAnnotations().
+  std::optional<std::string_view> Annotation(std::string_view key) const {
+    berth_string value{};
+    if (!Offers(host_, &berth_host::pod_annotation)) return std::nullopt;
+    if (host_->pod_annotation(pod_, ToAbi(key), &value) == 0) return std::nullopt;
+    return FromAbi(value);
   }
   int64_t Request(std::string_view resource) const {
     return host_->pod_request(pod_, ToAbi(resource));
@@ -151,6 +167,24 @@ class Node {
   }
   int64_t PodCount() const { return host_->node_pod_count(node_); }
   bool Unschedulable() const { return host_->node_unschedulable(node_) != 0; }
+  // Of the keys in the plugin's NodeAnnotations().
+  std::optional<std::string_view> Annotation(std::string_view key) const {
+    berth_string value{};
+    if (!Offers(host_, &berth_host::node_annotation)) return std::nullopt;
+    if (host_->node_annotation(node_, ToAbi(key), &value) == 0) return std::nullopt;
+    return FromAbi(value);
+  }
+  // The measured load in percent: "CPU" or "Memory", "AVG", "STD" or "Latest". While a plugin of
+  // the configuration that scores by load names a source of it.
+  std::optional<double> Load(std::string_view type, std::string_view operation) const {
+    double percent = 0;
+    int64_t window_end = 0;
+    if (!Offers(host_, &berth_host::node_load)) return std::nullopt;
+    if (host_->node_load(node_, ToAbi(type), ToAbi(operation), &percent, &window_end) == 0) {
+      return std::nullopt;
+    }
+    return percent;
+  }
   std::vector<Taint> Taints() const {
     std::vector<Taint> taints;
     berth_string key{}, value{}, effect{};
@@ -176,8 +210,73 @@ class Node {
   }
 
  private:
+  friend class Preemption;
+
   const berth_host* host_;
   const berth_node* node_;
+};
+
+// The preemption that PostFilter may propose.
+class Preemption {
+ public:
+  Preemption(const berth_host* host, berth_proposal* proposal) : host_(host), proposal_(proposal) {}
+
+  // A node that was rejected, and the code of its status.
+  struct Rejected {
+    Node node;
+    int32_t code;  // BERTH_UNRESOLVABLE: deleting pods cannot help there
+  };
+  std::vector<Rejected> RejectedNodes() const {
+    std::vector<Rejected> nodes;
+    for (size_t i = 0;; ++i) {
+      const berth_node* node = host_->rejected_node(proposal_, i);
+      if (node == nullptr) return nodes;
+      nodes.push_back({Node(host_, node), host_->rejected_code(proposal_, i)});
+    }
+  }
+  // Does the pod pass all filters on the node when these pods are gone?
+  bool FitsWithout(const Node& node, const std::vector<std::string>& pod_uids) const {
+    const std::vector<berth_string> uids = ToAbi(pod_uids);
+    return host_->fits_without(proposal_, node.node_, uids.data(), uids.size()) != 0;
+  }
+  // To delete these pods and to nominate the pod to the node. False: it would not fit.
+  bool Propose(const Node& node, const std::vector<std::string>& pod_uids) {
+    const std::vector<berth_string> uids = ToAbi(pod_uids);
+    return host_->propose(proposal_, node.node_, uids.data(), uids.size()) != 0;
+  }
+
+ private:
+  static std::vector<berth_string> ToAbi(const std::vector<std::string>& texts) {
+    std::vector<berth_string> strings;
+    for (const std::string& text : texts) strings.push_back(sdk::ToAbi(text));
+    return strings;
+  }
+
+  const berth_host* host_;
+  berth_proposal* proposal_;
+};
+
+// An event, for MayHelp.
+class Change {
+ public:
+  Change(const berth_host* host, const berth_change* change) : host_(host), change_(change) {}
+
+  uint32_t Resource() const { return host_->change_resource(change_); }  // BERTH_EVENT_POD, …
+  uint32_t Actions() const { return host_->change_actions(change_); }    // BERTH_ON_ADD, …
+  // The pod as it is now, or as it was when it has gone.
+  std::optional<sdk::Pod> Pod() const {
+    const berth_pod* pod = host_->change_pod(change_);
+    return pod == nullptr ? std::nullopt : std::optional<sdk::Pod>(sdk::Pod(host_, pod));
+  }
+  // The node as it is now; nothing when it has gone.
+  std::optional<sdk::Node> Node() const {
+    const berth_node* node = host_->change_node(change_);
+    return node == nullptr ? std::nullopt : std::optional<sdk::Node>(sdk::Node(host_, node));
+  }
+
+ private:
+  const berth_host* host_;
+  const berth_change* change_;
 };
 
 struct NodeScore {
@@ -202,8 +301,10 @@ class Plugin {
  public:
   using Node = sdk::Node;
   using NodeScore = sdk::NodeScore;
+  using Change = sdk::Change;
   using Permission = sdk::Permission;
   using Pod = sdk::Pod;
+  using Preemption = sdk::Preemption;
   using QueuedPod = sdk::QueuedPod;
   using Status = sdk::Status;
 
@@ -221,6 +322,10 @@ class Plugin {
   virtual Status PreFilter(const Pod&) { return {}; }
   // May the pod run on the node?
   virtual Status Filter(const Pod&, const Node&) { return {}; }
+  // No node passed. Success after Propose: the pod will fit when those pods are gone.
+  // Unschedulable: the next plugin is called; Unresolvable: none is. FitsWithout and Propose call
+  // Filter.
+  virtual Status PostFilter(const Pod&, Preemption&) { return Status::Unschedulable(""); }
   // Once per attempt, before Score: the nodes that passed.
   virtual Status PreScore(const Pod&, const std::vector<std::string_view>&) { return {}; }
   // 0..100, unless NormalizeScore is overridden, which maps any numbers to 0..100.
@@ -235,9 +340,18 @@ class Plugin {
   virtual Permission Permit(const Pod&, const Node&) { return {}; }
   // The last check before the binding is written.
   virtual Status PreBind(const Pod&, const Node&) { return {}; }
+  // Success: berth writes the binding. Skip: the next plugin is called. An error: the pod is
+  // retried.
+  virtual Status Bind(const Pod&, const Node&) { return Status::Skip(); }
   virtual void PostBind(const Pod&, const Node&) {}
   // Which events may help a pod that this plugin rejected. Not overridden: all.
   virtual std::vector<berth_event> EventsToRegister() { return {}; }
+  // May such an event help this pod, which the plugin rejected? Not overridden: yes.
+  virtual bool MayHelp(const Pod&, const Change&) { return true; }
+
+  // Keys of annotations that the plugin reads. A plugin hides these with its own.
+  static std::vector<std::string> PodAnnotations() { return {}; }
+  static std::vector<std::string> NodeAnnotations() { return {}; }
 
  protected:
   void Log(std::string_view message) const { host_->log(instance_, ToAbi(message)); }
@@ -339,6 +453,28 @@ struct Bridge {
       return static_cast<T*>(self)->PreScore(Pod(host, pod), names);
     });
   }
+  static int32_t PostFilter(void* self, const berth_pod* pod, berth_proposal* proposal,
+                            berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer, [&] {
+      Preemption preemption(host, proposal);
+      return static_cast<T*>(self)->PostFilter(Pod(host, pod), preemption);
+    });
+  }
+  static int32_t Bind(void* self, const berth_pod* pod, const berth_node* node,
+                      berth_answer* answer) {
+    const berth_host* host = HostOf(self);
+    return Guard(host, answer,
+                 [&] { return static_cast<T*>(self)->Bind(Pod(host, pod), Node(host, node)); });
+  }
+  static int32_t Hint(void* self, const berth_pod* pod, const berth_change* change) {
+    const berth_host* host = HostOf(self);
+    bool helps = true;
+    GuardVoid(self, "MayHelp", [&] {
+      helps = static_cast<T*>(self)->MayHelp(Pod(host, pod), Change(host, change));
+    });
+    return helps ? 1 : 0;
+  }
   static int32_t PreFilter(void* self, const berth_pod* pod, berth_answer* answer) {
     const berth_host* host = HostOf(self);
     return Guard(host, answer, [&] { return static_cast<T*>(self)->PreFilter(Pod(host, pod)); });
@@ -408,6 +544,15 @@ struct Bridge {
     return !std::is_same_v<Own, Base>;
   }
 
+  // Texts, and how the interface has them.
+  struct Keys {
+    explicit Keys(std::vector<std::string> given) : texts(std::move(given)) {
+      for (const std::string& text : texts) strings.push_back(ToAbi(text));
+    }
+    std::vector<std::string> texts;
+    std::vector<berth_string> strings;
+  };
+
   static berth_plugin Describe() {
     berth_plugin plugin{};
     plugin.size = sizeof plugin;
@@ -429,6 +574,8 @@ struct Bridge {
     serve(Overrides(&T::Permit, &Plugin::Permit), BERTH_PERMIT);
     serve(Overrides(&T::PreBind, &Plugin::PreBind), BERTH_PRE_BIND);
     serve(Overrides(&T::PostBind, &Plugin::PostBind), BERTH_POST_BIND);
+    serve(Overrides(&T::PostFilter, &Plugin::PostFilter), BERTH_POST_FILTER);
+    serve(Overrides(&T::Bind, &Plugin::Bind), BERTH_BIND);
     plugin.pre_enqueue = &PreEnqueue;
     plugin.less = &Less;
     plugin.pre_score = &PreScore;
@@ -441,6 +588,15 @@ struct Bridge {
     plugin.permit = &Permit;
     plugin.pre_bind = &PreBind;
     plugin.post_bind = &PostBind;
+    plugin.post_filter = &PostFilter;
+    plugin.bind = &Bind;
+    if (Overrides(&T::MayHelp, &Plugin::MayHelp)) plugin.hint = &Hint;
+    static const Keys pods(T::PodAnnotations());
+    static const Keys nodes(T::NodeAnnotations());
+    plugin.pod_annotations = pods.strings.data();
+    plugin.pod_annotation_count = pods.strings.size();
+    plugin.node_annotations = nodes.strings.data();
+    plugin.node_annotation_count = nodes.strings.size();
     return plugin;
   }
 };

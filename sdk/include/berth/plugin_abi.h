@@ -42,7 +42,8 @@ enum berth_code {
   BERTH_UNSCHEDULABLE = 2, /* not now; removing pods may help */
   BERTH_UNRESOLVABLE = 3,  /* not now; removing pods cannot help */
   BERTH_WAIT = 4,          /* permit only */
-  BERTH_SKIP = 5,          /* pre_filter, pre_score: filter, score is not called for this pod */
+  BERTH_SKIP = 5,          /* pre_filter, pre_score: filter, score is not called for this pod;
+                            * bind: the next bind plugin is called */
   BERTH_PENDING = 6        /* filter, reserve and permit: waiting for an external condition */
 };
 
@@ -57,7 +58,9 @@ enum berth_point {
   BERTH_POST_BIND = 1 << 6,
   BERTH_PRE_ENQUEUE = 1 << 7,
   BERTH_QUEUE_SORT = 1 << 8,
-  BERTH_PRE_SCORE = 1 << 9
+  BERTH_PRE_SCORE = 1 << 9,
+  BERTH_POST_FILTER = 1 << 10,
+  BERTH_BIND = 1 << 11
 };
 
 /* Events that may make a rejected pod schedulable. */
@@ -93,6 +96,8 @@ struct berth_pod;      /* a pod that is being scheduled, or is on a node */
 struct berth_node;     /* a node */
 struct berth_answer;   /* receives the reason of a result */
 struct berth_instance; /* one plugin in one profile, as berth knows it */
+struct berth_proposal; /* a preemption that a plugin may propose */
+struct berth_change;   /* what an event was about */
 
 typedef void (*berth_take_text)(void* to, struct berth_string text);
 /* Returns 0 to stop. */
@@ -139,6 +144,41 @@ struct berth_host {
   void (*allow_waiting)(struct berth_instance*, struct berth_string pod_uid);
   void (*reject_waiting)(struct berth_instance*, struct berth_string pod_uid,
                          struct berth_string message);
+
+  /* --- Added later: a berth whose `size` ends here has none of them. */
+
+  /* Annotations of the keys that the plugin names in its description, and of no others. */
+  int (*pod_annotation)(const struct berth_pod*, struct berth_string key,
+                        struct berth_string* value);
+  int (*node_annotation)(const struct berth_node*, struct berth_string key,
+                         struct berth_string* value);
+  /* The measured load of a node in percent: type "CPU" or "Memory", operation "AVG", "STD" or
+   * "Latest". Of several sources, the first by name that has it. Load is measured while a plugin
+   * of the configuration that scores by it names a source. `window_end`: seconds since 1970. */
+  int (*node_load)(const struct berth_node*, struct berth_string type,
+                   struct berth_string operation, double* percent, int64_t* window_end);
+
+  /* During post_filter: the nodes that were filtered and rejected, and with which code. Null, or
+   * BERTH_ERROR: there are not so many. */
+  const struct berth_node* (*rejected_node)(const struct berth_proposal*, size_t index);
+  int32_t (*rejected_code)(const struct berth_proposal*, size_t index);
+  /* 1: the pod passes the filters of all plugins on the node when these pods, which must be there,
+   * are gone. Calls `filter` of this plugin too. */
+  int (*fits_without)(struct berth_proposal*, const struct berth_node*,
+                      const struct berth_string* pod_uids, size_t count);
+  /* Proposes to delete these pods of the node and to nominate the pod to it. 0, and nothing is
+   * proposed, unless fits_without is 1. The last proposal counts, if post_filter succeeds. */
+  int (*propose)(struct berth_proposal*, const struct berth_node*,
+                 const struct berth_string* pod_uids, size_t count);
+
+  /* During hint: the resource (enum berth_resource) and what happened to it (enum berth_action). */
+  uint32_t (*change_resource)(const struct berth_change*);
+  uint32_t (*change_actions)(const struct berth_change*);
+  /* The pod as it is now, or as it was when it has gone. Null: the event is about something else.
+   */
+  const struct berth_pod* (*change_pod)(const struct berth_change*);
+  /* The node as it is now. Null: the event is about something else, or the node has gone. */
+  const struct berth_node* (*change_node)(const struct berth_change*);
 };
 
 struct berth_node_score {
@@ -191,6 +231,25 @@ struct berth_plugin {
   /* Once per attempt, before `score`: the names of the nodes that passed. */
   int32_t (*pre_score)(void* self, const struct berth_pod*, const struct berth_string* nodes,
                        size_t count, struct berth_answer*);
+
+  /* --- Added after that. */
+
+  /* Keys of annotations that the plugin reads, of pods and of nodes. */
+  const struct berth_string* pod_annotations;
+  size_t pod_annotation_count;
+  const struct berth_string* node_annotations;
+  size_t node_annotation_count;
+  /* No node passed. Success: `propose` was called, and the pod will fit once those pods are gone.
+   * BERTH_UNSCHEDULABLE: the next plugin is called; BERTH_UNRESOLVABLE: none is. */
+  int32_t (*post_filter)(void* self, const struct berth_pod*, struct berth_proposal*,
+                         struct berth_answer*);
+  /* Success: berth writes the binding. BERTH_SKIP: the next bind plugin is called. BERTH_ERROR: the
+   * pod is not bound, and is retried. */
+  int32_t (*bind)(void* self, const struct berth_pod*, const struct berth_node*,
+                  struct berth_answer*);
+  /* May the event help a pod that this plugin has rejected? 0: no. Null: yes. Called for events
+   * that `events` names. */
+  int32_t (*hint)(void* self, const struct berth_pod*, const struct berth_change*);
 };
 
 #define BERTH_PLUGIN_EXPORT __attribute__((visibility("default")))

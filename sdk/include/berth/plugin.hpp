@@ -1,6 +1,6 @@
 // Plugins for berth in C++17: derive from berth::sdk::Plugin, override what you need, and name the
-// class in BERTH_PLUGINS. Header only, over the C interface of berth/plugin_abi.h. Over 600 lines:
-// a plugin needs this file and the C interface, and nothing else.
+// class in BERTH_PLUGINS. Header only, over the C interface of berth/plugin_abi.h.
+// Over 600 lines: a plugin needs this file and the C interface, and nothing else.
 //
 //   class Quiet : public berth::sdk::Plugin {
 //    public:

@@ -101,7 +101,17 @@ scheduler::AlgorithmOptions AlgorithmOptionsOf(const Options& o) {
 }
 
 Result<Figures> Measure(const Workload& workload, const Options& o) {
+  config::KubeSchedulerConfiguration config = config::Default(o.behaviour);
+  if (!workload.config.empty()) {
+    auto own = config::Load(workload.config, o.behaviour);
+    if (!own) return Fail(own.error().In(std::string(workload.name)));
+    config = std::move(*own);
+  }
+  config.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
+  const auto inputs = scheduler::InputsOf(config, o.behaviour);
+  if (!inputs) return Fail(inputs.error().In(std::string(workload.name)));
   cluster::Cluster cluster;
+  cluster.Track(*inputs);
   AddNamespaces(cluster);
   const auto nodes = static_cast<size_t>(o.nodes);
   for (size_t i = 0; i < nodes; ++i) cluster.SetNode(MakeNode(i));
@@ -120,13 +130,6 @@ Result<Figures> Measure(const Workload& workload, const Options& o) {
 
   std::unique_ptr<threads::WorkerPool> pool;
   if (o.threads > 1) pool = std::make_unique<threads::WorkerPool>(static_cast<size_t>(o.threads));
-  config::KubeSchedulerConfiguration config = config::Default(o.behaviour);
-  if (!workload.config.empty()) {
-    auto own = config::Load(workload.config, o.behaviour);
-    if (!own) return Fail(own.error().In(std::string(workload.name)));
-    config = std::move(*own);
-  }
-  config.percentage_of_nodes_to_score = static_cast<int32_t>(o.percentage);
   auto profiles = scheduler::ProfileSet::Make(config, o.behaviour, cluster, pool.get());
   if (!profiles) return Fail(profiles.error());
   framework::Cycle* cycle = profiles->CycleFor(config::kDefaultSchedulerName);

@@ -229,6 +229,7 @@ std::span<const Workload> Workloads() {
     std::vector<Workload> list(std::begin(kWorkloads), std::end(kWorkloads));
     list.insert(list.end(), SuiteWorkloads().begin(), SuiteWorkloads().end());
     list.insert(list.end(), StrategyWorkloads().begin(), StrategyWorkloads().end());
+    list.insert(list.end(), PluginWorkloads().begin(), PluginWorkloads().end());
     return list;
   }();
   return all;

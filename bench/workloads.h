@@ -33,6 +33,8 @@ std::span<const Workload> Workloads();
 std::span<const Workload> SuiteWorkloads();
 // Those that strategy_workloads.cc has.
 std::span<const Workload> StrategyWorkloads();
+// Those that plugin_workloads.cc has.
+std::span<const Workload> PluginWorkloads();
 
 // A node of 4 cores, 32 GiB and 110 pods in one of three zones.
 api::Node MakeNode(size_t i);

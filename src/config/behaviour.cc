@@ -7,6 +7,62 @@
 namespace berth::config {
 namespace {
 
+// Whether berth follows the gates that change what a scheduler does.
+constexpr GateOfBerth kGatesOfBerth[] = {
+    {Gate::kCSIMigrationPortworx, false},
+    {Gate::kComponentFlagz, true},
+    {Gate::kComponentStatusz, true},
+    {Gate::kCompositePodGroup, false},
+    {Gate::kCoordinatedLeaderElection, false},
+    {Gate::kDRAAdminAccess, true},
+    {Gate::kDRAConsumableCapacity, true},
+    {Gate::kDRADerivedAttributes, false},
+    {Gate::kDRADeviceBindingConditions, true},
+    {Gate::kDRADeviceCompatibilityGroups, false},
+    {Gate::kDRADeviceTaintRules, true},
+    {Gate::kDRADeviceTaints, true},
+    {Gate::kDRAExtendedResource, true},
+    {Gate::kDRAFractionalCapacityRange, true},
+    {Gate::kDRAListTypeAttributes, false},
+    {Gate::kDRANodeAllocatableResources, false},
+    {Gate::kDRAOptionalNodeOperations, false},
+    {Gate::kDRAPartitionableDevices, true},
+    {Gate::kDRAPrioritizedList, true},
+    {Gate::kDRAResourceClaimDeviceStatus, true},
+    {Gate::kDRASchedulerFilterTimeout, true},
+    {Gate::kDRAWorkloadResourceClaims, false},
+    {Gate::kDynamicResourceAllocation, true},
+    {Gate::kGangScheduling, false},
+    {Gate::kGenericWorkload, true, 37},
+    {Gate::kInPlacePodLevelResourcesVerticalScaling, true},
+    {Gate::kInPlacePodVerticalScaling, true},
+    {Gate::kInPlacePodVerticalScalingSchedulerPreemption, false},
+    {Gate::kLoggingAlphaOptions, true},
+    {Gate::kLoggingBetaOptions, true},
+    {Gate::kMatchLabelKeysInPodTopologySpread, true},
+    {Gate::kNodeDeclaredFeatures, true},
+    {Gate::kNodeInclusionPolicyInPodTopologySpread, false},
+    {Gate::kNominatedNodeNameForExpectation, true},
+    {Gate::kOpportunisticBatching, true},
+    {Gate::kPodGroupPreemptionPolicy, true, 37},
+    {Gate::kPodLevelResources, true},
+    {Gate::kPodObservedGenerationTracking, true},
+    {Gate::kRemoteRequestHeaderUID, true},
+    {Gate::kSchedulerAsyncAPICalls, true},
+    {Gate::kSchedulerAsyncPreemption, true},
+    {Gate::kSchedulerPopFromBackoffQ, true},
+    {Gate::kSchedulerPreQueueingHints, false},
+    {Gate::kSchedulerQueueingHints, false},
+    {Gate::kSidecarContainers, false},
+    {Gate::kStorageCapacityScoring, true},
+    {Gate::kTaintTolerationComparisonOperators, true},
+    {Gate::kTopologyAwareWorkloadScheduling, true, 37},
+    {Gate::kVolumeAttributesClass, false},
+    {Gate::kVolumeLimitScaling, true},
+    {Gate::kWatchListClient, true},
+    {Gate::kWorkloadAwarePreemption, false},
+};
+
 DraFeatures DraFeaturesOf(const FeatureGates& gates) {
   const int minor = gates.Minor();
   DraFeatures dra;
@@ -32,6 +88,8 @@ DraFeatures DraFeaturesOf(const FeatureGates& gates) {
 }
 
 }  // namespace
+
+std::span<const GateOfBerth> GatesOfBerth() { return kGatesOfBerth; }
 
 Behaviour::Behaviour(const FeatureGates& gates)
     : kubernetes_version(fmt::format("1.{}", gates.Minor())),
@@ -128,7 +186,10 @@ void Behaviour::FollowPodGroups(const FeatureGates& gates) {
 MinorRules MinorRulesOf(const Behaviour& behaviour) {
   const Release release = behaviour.release;
   return {.assumes_over_same_version = release >= Release::k1_35,
+          .allocations_list_tolerations = release >= Release::k1_35,
           .drops_managed_fields_of_pods = release >= Release::k1_35,
+          .extended_resources_end_batches = release == Release::k1_35,
+          .batches_rescore = release >= Release::k1_37,
           .log_has_pod_of_cycle_first = release >= Release::k1_36};
 }
 

@@ -22,61 +22,6 @@ constexpr int kEmulationSpan = 3;
 constexpr int kFirstEmulated = 31;
 constexpr int kFirstWithMinCompatibility = 35;
 
-constexpr GateOfBerth kGatesOfBerth[] = {
-    {Gate::kCSIMigrationPortworx, false},
-    {Gate::kComponentFlagz, true},
-    {Gate::kComponentStatusz, true},
-    {Gate::kCompositePodGroup, false},
-    {Gate::kCoordinatedLeaderElection, false},
-    {Gate::kDRAAdminAccess, true},
-    {Gate::kDRAConsumableCapacity, true},
-    {Gate::kDRADerivedAttributes, false},
-    {Gate::kDRADeviceBindingConditions, true},
-    {Gate::kDRADeviceCompatibilityGroups, false},
-    {Gate::kDRADeviceTaintRules, true},
-    {Gate::kDRADeviceTaints, true},
-    {Gate::kDRAExtendedResource, true},
-    {Gate::kDRAFractionalCapacityRange, true},
-    {Gate::kDRAListTypeAttributes, false},
-    {Gate::kDRANodeAllocatableResources, false},
-    {Gate::kDRAOptionalNodeOperations, false},
-    {Gate::kDRAPartitionableDevices, true},
-    {Gate::kDRAPrioritizedList, true},
-    {Gate::kDRAResourceClaimDeviceStatus, true},
-    {Gate::kDRASchedulerFilterTimeout, true},
-    {Gate::kDRAWorkloadResourceClaims, false},
-    {Gate::kDynamicResourceAllocation, true},
-    {Gate::kGangScheduling, false},
-    {Gate::kGenericWorkload, true, 37},
-    {Gate::kInPlacePodLevelResourcesVerticalScaling, true},
-    {Gate::kInPlacePodVerticalScaling, true},
-    {Gate::kInPlacePodVerticalScalingSchedulerPreemption, false},
-    {Gate::kLoggingAlphaOptions, true},
-    {Gate::kLoggingBetaOptions, true},
-    {Gate::kMatchLabelKeysInPodTopologySpread, true},
-    {Gate::kNodeDeclaredFeatures, true},
-    {Gate::kNodeInclusionPolicyInPodTopologySpread, false},
-    {Gate::kNominatedNodeNameForExpectation, true},
-    {Gate::kOpportunisticBatching, true},
-    {Gate::kPodGroupPreemptionPolicy, true, 37},
-    {Gate::kPodLevelResources, true},
-    {Gate::kPodObservedGenerationTracking, true},
-    {Gate::kRemoteRequestHeaderUID, true},
-    {Gate::kSchedulerAsyncAPICalls, true},
-    {Gate::kSchedulerAsyncPreemption, true},
-    {Gate::kSchedulerPopFromBackoffQ, true},
-    {Gate::kSchedulerPreQueueingHints, false},
-    {Gate::kSchedulerQueueingHints, false},
-    {Gate::kSidecarContainers, false},
-    {Gate::kStorageCapacityScoring, true},
-    {Gate::kTaintTolerationComparisonOperators, true},
-    {Gate::kTopologyAwareWorkloadScheduling, true, 37},
-    {Gate::kVolumeAttributesClass, false},
-    {Gate::kVolumeLimitScaling, true},
-    {Gate::kWatchListClient, true},
-    {Gate::kWorkloadAwarePreemption, false},
-};
-
 std::string_view Trim(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\n\v\f\r";
   const size_t first = text.find_first_not_of(kSpaces);
@@ -179,8 +124,6 @@ std::string_view StageName(FeatureStage stage) {
   return "";
 }
 
-std::span<const GateOfBerth> GatesOfBerth() { return kGatesOfBerth; }
-
 FeatureSpec Feature::At(int minor, std::optional<int> min_compatibility) const {
   FeatureSpec found;
   for (const FeatureSpec& spec : specs) {
@@ -260,7 +203,7 @@ std::vector<FeatureGates::Value> FeatureGates::All() const {
 
 std::vector<std::string> FeatureGates::NotHonoured() const {
   std::vector<std::string> names;
-  for (const GateOfBerth& gate : kGatesOfBerth) {
+  for (const GateOfBerth& gate : GatesOfBerth()) {
     const Feature& feature = FeatureOf(gate.gate);
     const bool followed = gate.followed && emulated_ >= gate.since;
     if (followed || !feature.KnownIn(minor_)) continue;

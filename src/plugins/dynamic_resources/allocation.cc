@@ -54,7 +54,15 @@ void AddClassConfig(const ClaimPlan& claim, const Search& search, size_t claim_i
   }
 }
 
-void AddClaimConfig(const ClaimPlan& claim, const Search& search, size_t claim_index,
+// Whether a configuration for these requests concerns the request, or the alternative chosen for
+// it.
+bool Concerns(const std::vector<std::string>& requests, const PlannedRequest& request) {
+  return Contains(requests, request.BaseName()) ||
+         (!request.parent.empty() && Contains(requests, request.FullName()));
+}
+
+// Configuration of the claim itself: one entry, or until 1.36 one per request it concerns.
+void AddClaimConfig(const ClaimPlan& claim, const Search& search, size_t claim_index, bool once,
                     api::AllocationResult* result) {
   for (const api::DeviceClaimConfiguration& entry : claim.claim->spec.devices.config) {
     const auto add = [&] {
@@ -65,12 +73,22 @@ void AddClaimConfig(const ClaimPlan& claim, const Search& search, size_t claim_i
       continue;
     }
     for (size_t group = 0; group < claim.groups.size(); ++group) {
-      const PlannedRequest& request = Chosen(claim, search, claim_index, group);
-      if (Contains(entry.requests, request.BaseName()) ||
-          (!request.parent.empty() && Contains(entry.requests, request.FullName()))) {
-        add();
-      }
+      if (!Concerns(entry.requests, Chosen(claim, search, claim_index, group))) continue;
+      add();
+      if (once) break;
     }
+  }
+}
+
+// An entry that concerns every request names none.
+void DropNamesOfAllRequests(const ClaimPlan& claim, const Search& search, size_t claim_index,
+                            api::AllocationResult* result) {
+  for (api::DeviceAllocationConfiguration& entry : result->devices.config) {
+    bool all = true;
+    for (size_t group = 0; all && group < claim.groups.size(); ++group) {
+      all = Concerns(entry.requests, Chosen(claim, search, claim_index, group));
+    }
+    if (all) entry.requests.clear();
   }
 }
 
@@ -157,7 +175,8 @@ std::string MakeShareId(const api::ResourceClaim& claim, size_t index) {
 
 Result<api::AllocationResult> MakeAllocation(const Inventory& inventory, const Plan& plan,
                                              const Search& search, size_t claim,
-                                             const std::string& node_name) {
+                                             const std::string& node_name,
+                                             const config::MinorRules& rules) {
   const ClaimPlan& planned = plan.claims[claim];
   api::AllocationResult result;
   for (const Search::Found& found : search.Devices(claim)) {
@@ -170,6 +189,7 @@ Result<api::AllocationResult> MakeAllocation(const Inventory& inventory, const P
     const api::Device& published = inventory.DeviceAt(found.slot);
     device.device = published.name;
     if (request.admin_access) device.admin_access = true;
+    if (rules.allocations_list_tolerations) device.tolerations = *request.tolerations;
     if (plan.features.consumable_capacity && IsShared(inventory.DeviceAt(found.slot))) {
       device.share_id = MakeShareId(*planned.claim, result.devices.results.size());
       device.consumed_capacity =
@@ -182,7 +202,9 @@ Result<api::AllocationResult> MakeAllocation(const Inventory& inventory, const P
     result.devices.results.push_back(std::move(device));
   }
   AddClassConfig(planned, search, claim, &result);
-  AddClaimConfig(planned, search, claim, &result);
+  const bool once = plan.features.deduplicates_config;
+  AddClaimConfig(planned, search, claim, once, &result);
+  if (once) DropNamesOfAllRequests(planned, search, claim, &result);
   auto selector = MakeNodeSelector(inventory, search.Devices(claim), node_name);
   if (!selector) {
     return Fail("create NodeSelector for claim " + planned.claim->metadata.name + ": " +

@@ -6,6 +6,7 @@
 
 #include "api/resource/resource_claim.h"
 #include "base/error.h"
+#include "config/minor_rules.h"
 #include "plugins/dynamic_resources/search.h"
 
 namespace berth::plugins::dynamic_resources {
@@ -13,6 +14,7 @@ namespace berth::plugins::dynamic_resources {
 // REQUIRES: the search ended with kAllocated on the node of that name.
 Result<api::AllocationResult> MakeAllocation(const Inventory& inventory, const Plan& plan,
                                              const Search& search, size_t claim,
-                                             const std::string& node_name);
+                                             const std::string& node_name,
+                                             const config::MinorRules& rules = {});
 
 }  // namespace berth::plugins::dynamic_resources

@@ -291,6 +291,16 @@ TEST_F(Extended, WhatMayFail) {
   EXPECT_EQ(task->Undo(*cluster).size(), 1u);
 }
 
+TEST_F(ExtendedSince135, AFailureToCreateTheClaimNamesTheNamespace) {
+  Node("a");
+  cluster.Slice("s", "d", "p", R"("nodeName": "a")", TestCluster::Plain(1));
+  ASSERT_EQ(Filter(Pod("p", R"("x.com/gpu": "1")")), "a: possible");
+  Bind("a");
+  Next();
+  EXPECT_EQ(Next({{Code::kError, "forbidden", {}}}),
+            "fail: create claim for extended resources default/: forbidden");
+}
+
 TEST_F(Extended, ANodeThatHasTheResourceNeedsNoClaim) {
   Node("a", R"("x.com/gpu": "1")");
   ASSERT_EQ(Filter(Pod("p", R"("x.com/gpu": "1")")), "a: possible");

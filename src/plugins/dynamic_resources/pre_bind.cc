@@ -1,6 +1,7 @@
 #include "plugins/dynamic_resources/pre_bind.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <utility>
@@ -33,6 +34,16 @@ constexpr int kMaxWaitsForStore = 120;
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kLookAtClockNs = 5 * kSecond;
 
+// By release.
+using ByRelease = std::array<bool, 4>;
+bool In(const ByRelease& releases, const BindingRules& rules) {
+  return releases.at(static_cast<size_t>(rules.release));
+}
+// The error of a claim that could not be created has the namespace, where the name would follow.
+constexpr ByRelease kNamesNamespace{false, true, true, true};
+// A claim that has lost its allocation is not written when its devices may have conditions.
+constexpr ByRelease kChecksDeallocation{false, false, true, true};
+
 std::string KeyOf(const api::ResourceClaim& claim) {
   return claim.metadata.namespace_ + "/" + claim.metadata.name;
 }
@@ -62,7 +73,8 @@ bool IsOtherVersion(const api::ResourceClaim& stored, const api::ResourceClaim& 
   return ParseVersion(a) && ParseVersion(b) ? IsNewerVersion(stored, known) : a != b;
 }
 
-// One field more than twenty: what the pod's claims were, are asked to be and are answered to be.
+// Three fields more than twenty: the pod's claims, the write in flight, and the wait for
+// conditions.
 class Task final : public framework::PodPreBindTask {
  public:
   Task(cluster::Cluster& cluster, std::vector<ClaimToBind> claims, PodToBind pod)
@@ -94,6 +106,7 @@ class Task final : public framework::PodPreBindTask {
   // written although the API server did not say so.
   std::vector<ApiWrite> Undo(cluster::Cluster& cluster) override {
     ReleaseAll();
+    if (deadline_ && !waited_) StopWaiting("error");  // the binding was given up meanwhile
     std::vector<ApiWrite> writes;
     for (const ClaimToBind& own : claims_) {
       if (own.create) {
@@ -183,6 +196,7 @@ class Task final : public framework::PodPreBindTask {
       });
       if (!any) return {};
       deadline_ = now_.UnixNano() + rules_.timeout_ns;
+      began_waiting_ = now_.UnixNano();
       next_look_ = now_.UnixNano();
       event_ = {"BindingConditionsPending",
                 "waiting for binding conditions for device on node " + node_to_wait_for_};
@@ -190,29 +204,47 @@ class Task final : public framework::PodPreBindTask {
     // kube-scheduler looks at the clock less often than we look at the claims.
     const bool look_at_clock = now_.UnixNano() >= next_look_;
     if (look_at_clock) next_look_ += kLookAtClockNs;
-    const Result<bool> ready = now_.UnixNano() >= *deadline_ ? Fail(OverdueMessage(rules_))
-                                                             : AreReady(cluster, look_at_clock);
-    if (!ready) return Failed(ready.error().Message());
-    if (*ready) step.kind = Kind::kDone;
-    return step;
+    const Readiness found = now_.UnixNano() >= *deadline_
+                                ? Readiness{"timeout", OverdueMessage(rules_)}
+                                : AreReady(cluster, look_at_clock);
+    if (found.result.empty()) return step;
+    StopWaiting(found.result);
+    if (!found.error.empty()) return Failed(found.error);
+    return {};
   }
 
-  Result<bool> AreReady(const cluster::Cluster& cluster, bool look_at_clock) {
+  struct Readiness {
+    std::string_view result;  // as in DeviceWait; empty: not ready yet
+    std::string error;
+  };
+  Readiness AreReady(const cluster::Cluster& cluster, bool look_at_clock) {
     for (ClaimToBind& own : claims_) {
       const api::ObjectMeta& meta = own.claim.metadata;
       const auto* stored = cluster.Objects().resource_claims.Find(meta.namespace_, meta.name);
-      if (stored == nullptr)
-        return Fail("could not find ResourceClaim \"" + KeyOf(own.claim) + "\"");
+      if (stored == nullptr) {
+        return {"error", "could not find ResourceClaim \"" + KeyOf(own.claim) + "\""};
+      }
       own.claim = *stored;
       const Result<bool> ready = IsReadyForBinding(own.claim, rules_);
-      if (!ready) return Fail(ready.error());
+      if (!ready) return {"failure", ready.error().Message()};
       if (*ready) continue;
       if (look_at_clock && IsBindingOverdue(own.claim, rules_, now_)) {
-        return Fail(OverdueMessage(own.claim, rules_));
+        return {"timeout", OverdueMessage(own.claim, rules_)};
       }
-      return false;
+      return {};
     }
-    return true;
+    return {"success", ""};
+  }
+
+  void StopWaiting(std::string_view result) {
+    waited_ = true;
+    wait_ = framework::DeviceWait{result, now_.UnixNano() - began_waiting_, {}};
+    for (const ClaimToBind& own : claims_) {
+      if (!own.claim.status.allocation) continue;
+      for (const auto& device : own.claim.status.allocation->devices.results) {
+        wait_->devices.push_back({device.driver, !device.binding_conditions.empty()});
+      }
+    }
   }
 
   std::optional<PreBindStep> WriteFor(ClaimToBind& own) {
@@ -224,6 +256,10 @@ class Task final : public framework::PodPreBindTask {
     if (allocated && IsReservedFor(claim, pod_uid_)) return std::nullopt;
     if (own.allocation && claim.status.allocation) {
       return Failed("claim " + KeyOf(claim) + " got allocated elsewhere in the meantime");
+    }
+    if (!own.allocation && !claim.status.allocation && !node_to_wait_for_.empty() &&
+        In(kChecksDeallocation, rules_)) {
+      return Failed("claim " + KeyOf(claim) + " got deallocated elsewhere in the meantime");
     }
     api::ResourceClaim changed = claim;
     status_ = !own.allocation || HasFinalizer(claim) || protected_;
@@ -277,7 +313,9 @@ class Task final : public framework::PodPreBindTask {
   bool LearnCreated(const WriteResult& result) {
     const auto* created =
         result.written ? std::get_if<api::ResourceClaim>(&*result.written) : nullptr;
-    error_ = "create claim for extended resources : " + result.message;
+    const std::string& space = claims_[at_].claim.metadata.namespace_;
+    error_ = "create claim for extended resources " +
+             (In(kNamesNamespace, rules_) ? space + "/" : "") + ": " + result.message;
     if (result.code != WriteResult::Code::kOk || created == nullptr) return false;
     claims_[at_].claim = *created;
     return true;
@@ -326,6 +364,8 @@ class Task final : public framework::PodPreBindTask {
   const BindingRules rules_;
   api::Time now_;
   std::optional<int64_t> deadline_;  // of waiting for binding conditions
+  int64_t began_waiting_ = 0;
+  bool waited_ = false;  // that has ended
   int64_t next_look_ = 0;
   size_t at_ = 0;        // the claim that is being written
   size_t released_ = 0;  // of the claims before this one nothing is in flight any more

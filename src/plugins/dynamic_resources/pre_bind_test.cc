@@ -28,7 +28,7 @@ constexpr std::string_view kProtected =
 
 class PreBind : public testing::Test {
  protected:
-  explicit PreBind(const config::DraFeatures& features = {}) {
+  explicit PreBind(const config::DraFeatures& features = {}, int minor = 34) {
     cluster.Class("gpu", "device.driver == 'gpu'");
     config::ResolvedProfile resolved;
     using config::ExtensionPoint;
@@ -37,7 +37,7 @@ class PreBind : public testing::Test {
       resolved.points[config::Index(point)].push_back({std::string(kName), 0});
     }
     resolved.plugin_config.push_back({std::string(kName), {}, config::DynamicResourcesArgs()});
-    config::Behaviour behaviour;
+    config::Behaviour behaviour{config::FeatureGates(minor)};
     behaviour.dra = features;
     static constexpr framework::RegistryRow kRow{kName, &Make};
     profile = framework::Profile::Make(resolved, {&kRow, 1}, {*cluster, 0, behaviour}).value();
@@ -71,10 +71,23 @@ class PreBind : public testing::Test {
     PreBindStep step = task->Next(*cluster, now, results);
     const auto told = dynamic_cast<framework::PodPreBindTask&>(*task).TakeEvent();
     event = told ? told->reason + ": " + told->note : "";
+    waited = Waited();
     if (step.kind != PreBindStep::Kind::kWrite) return WordOf(step);
     EXPECT_EQ(step.writes.size(), 1u);
     sent = std::get<api::ResourceClaim>(step.writes[0].object);
     return Text(step.writes[0]);
+  }
+
+  // How waiting for conditions has ended, and for which devices; empty: it has not.
+  std::string Waited() {
+    const auto wait = dynamic_cast<framework::PodPreBindTask&>(*task).TakeWait();
+    if (!wait) return "";
+    std::string text =
+        std::string(wait->result) + " " + std::to_string(wait->waited_ns / 1'000'000'000) + " s";
+    for (const auto& device : wait->devices) {
+      text += " " + device.driver + (device.has_conditions ? "+" : "");
+    }
+    return text;
   }
 
   static std::string Text(const ApiWrite& write) {
@@ -113,6 +126,7 @@ class PreBind : public testing::Test {
   std::unique_ptr<PreBindTask> task;
   api::ResourceClaim sent;  // by the last step
   std::string event;        // of the last step
+  std::string waited;       // in the last step
   api::Time now;
 };
 
@@ -427,14 +441,26 @@ TEST_F(BindingConditions, ThePodWaitsUntilTheyAreTrue) {
   Report("c", "Ready", "d1");
   EXPECT_EQ(Next(), "wait") << "that is another device";
   EXPECT_EQ(event, "") << "it is told once";
+  EXPECT_EQ(waited, "");
   Report("c", "Ready");
+  Sleep(2);
   EXPECT_EQ(Next(), "done");
+  EXPECT_EQ(waited, "success 2 s gpu+");
+  task->Undo(*cluster);
+  EXPECT_EQ(Waited(), "") << "it is reported once";
+}
+
+TEST_F(BindingConditions, GivingTheBindingUpEndsTheWait) {
+  ASSERT_EQ(Written("p", "c"), "wait");
+  task->Undo(*cluster);
+  EXPECT_EQ(Waited(), "error 0 s gpu+");
 }
 
 TEST_F(BindingConditions, DevicesWithoutAreNotWaitedFor) {
   EXPECT_EQ(Written("p", "c"), "wait");
   EXPECT_EQ(Written("q", "d"), "done");
   EXPECT_EQ(event, "");
+  EXPECT_EQ(waited, "");
   EXPECT_EQ(sent.status.allocation->allocation_timestamp, now) << "of every claim";
 }
 
@@ -442,6 +468,7 @@ TEST_F(BindingConditions, AFailureIsReportedAndTheClaimIsOfNoUse) {
   ASSERT_EQ(Written("p", "c"), "wait");
   Report("c", "Broken");
   EXPECT_EQ(Next(), "fail: claim c binding failed: reason=R, message=\"m \\\"q\\\"\"");
+  EXPECT_EQ(waited, "failure 0 s gpu+");
   const auto writes = task->Undo(*cluster);
   ASSERT_EQ(writes.size(), 1u);
   EXPECT_EQ(Text(writes[0]), "status c@60 protected d0");
@@ -451,12 +478,13 @@ TEST_F(BindingConditions, AFailureIsReportedAndTheClaimIsOfNoUse) {
 
 TEST_F(BindingConditions, ItEnds) {
   ASSERT_EQ(Written("p", "c"), "wait");
-  for (int waited = 0; waited < 599; ++waited) {
+  for (int second = 0; second < 599; ++second) {
     Sleep(1);
-    ASSERT_EQ(Next(), "wait") << waited;
+    ASSERT_EQ(Next(), "wait") << second;
   }
   Sleep(1);
   EXPECT_EQ(Next(), "fail: device binding timeout");
+  EXPECT_EQ(waited, "timeout 600 s gpu+");
   EXPECT_EQ(Schedule(cluster.Pod("q", {"c"})), "") << "the last second counts";
   Sleep(1);
   EXPECT_EQ(Schedule(cluster.Pod("q", {"c"})), "does not fit");
@@ -480,6 +508,31 @@ TEST_F(BindingConditions, AClaimThatIsGoneIsNotWaitedFor) {
   ASSERT_EQ(Written("p", "c"), "wait");
   cluster.Objects().resource_claims.Remove("default", "c");
   EXPECT_EQ(Next(), "fail: could not find ResourceClaim \"default/c\"");
+  EXPECT_EQ(waited, "error 0 s gpu+");
+}
+
+// The claim is allocated when the cycle sees it, and no longer when it is written.
+class Deallocated : public PreBind {
+ protected:
+  explicit Deallocated(int minor) : PreBind({.binding_conditions = true}, minor) {
+    Claim("c", kProtected, Allocated("gpu", "pool", "d0"));
+    EXPECT_EQ(Schedule(cluster.Pod("p", {"c"})), "");
+    Claim("c", R"(, "resourceVersion": "6")");
+  }
+};
+class DeallocatedIn135 : public Deallocated {
+ protected:
+  DeallocatedIn135() : Deallocated(35) {}
+};
+class DeallocatedIn136 : public Deallocated {
+ protected:
+  DeallocatedIn136() : Deallocated(36) {}
+};
+
+TEST_F(DeallocatedIn135, TheApiServerDecides) { EXPECT_EQ(Next(), "status c@6 for p"); }
+
+TEST_F(DeallocatedIn136, PreBindFails) {
+  EXPECT_EQ(Next(), "fail: claim default/c got deallocated elsewhere in the meantime");
 }
 
 TEST_F(PreBind, WithoutTheFeatureDevicesWithConditionsAreLeftAlone) {

@@ -159,8 +159,9 @@ Status DynamicResources::Reserve(const CycleContext& context, PluginState* plugi
     return Status::Error("claim allocation not found for node");
   }
   const std::string& node_name = context.cluster.NodeName(node);
+  const config::MinorRules rules = config::MinorRulesOf(behaviour_);
   for (size_t i = 0; i < plan.claims.size(); ++i) {
-    auto allocation = MakeAllocation(inventory_, plan, search, i, node_name);
+    auto allocation = MakeAllocation(inventory_, plan, search, i, node_name, rules);
     if (!allocation) return Status::Error(allocation.error().Message());
     auto claim = std::make_shared<api::ResourceClaim>(*plan.claims[i].claim);
     auto& finalizers = claim->metadata.finalizers;

@@ -58,6 +58,7 @@ Result<void> Engine::Impl::Init(const config::KubeSchedulerConfiguration& config
     }
     c_.runtimes.push_back(std::move(runtime));
   }
+  attempts_.FollowBatching(config);
   queue::QueueOptions queue_options;
   queue_options.backoff.initial_ns = config.pod_initial_backoff_seconds * 1'000'000'000;
   queue_options.backoff.max_ns = config.pod_max_backoff_seconds * 1'000'000'000;

@@ -93,6 +93,10 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
                       bool hinted) override {
     metrics_.BatchStepEnded(profile, step, hinted);
   }
+  void ClaimCreated(bool created) override { metrics_.ClaimCreated(created); }
+  void DevicesAwaited(std::string_view profile, const framework::DeviceWait& wait) override {
+    metrics_.DevicesAwaited(profile, wait);
+  }
   void PluginFailed(const PodRef& pod, Point point, std::string_view plugin, std::string_view node,
                     std::string_view error) override;
   void Gated(const Pod& pod, std::string_view plugin, const framework::Status& status) override;

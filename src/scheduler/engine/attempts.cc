@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "framework/runtime/diagnosis.h"
+#include "framework/runtime/nominated_filter.h"
+#include "scheduler/engine/batching.h"
 #include "scheduler/engine/bindings.h"
 #include "scheduler/engine/extender_calls.h"
 #include "scheduler/engine/group_attempts.h"
@@ -42,6 +44,20 @@ Attempts::Attempts(EngineContext& context) : c_(context), algorithm_(context.opt
 
 Attempts::~Attempts() = default;
 
+void Attempts::FollowBatching(const config::KubeSchedulerConfiguration& config) {
+  for (const ProfileRuntime& runtime : c_.runtimes) {
+    PodSigner signer(*runtime.profile, config);
+    batching_.push_back(
+        signer.CanSign()
+            ? std::make_unique<Batching>(std::move(signer), runtime.profile->Name(), c_.observer)
+            : nullptr);
+  }
+}
+
+Batching* Attempts::BatchingOf(const ProfileRuntime& runtime) const {
+  return batching_[static_cast<size_t>(&runtime - c_.runtimes.data())].get();
+}
+
 void Attempts::FollowGroups(queue::GroupedQueue& queue) {
   groups_ = std::make_unique<GroupAttempts>(c_, queue);
 }
@@ -50,6 +66,7 @@ bool Attempts::Step() {
   if (c_.WaitsForAnswer()) return false;
   const std::optional<PodId> next = c_.queue->Pop(c_.now);
   if (!next) return false;
+  ++cycles_;
   if (groups_ != nullptr && queue::IsGroup(*next)) {
     groups_->Try(*next);
   } else {
@@ -85,7 +102,10 @@ void Attempts::Try(PodId id) {
 }
 
 void Attempts::Conclude(PodId id, ProfileRuntime& runtime) {
-  if (c_.options.behaviour.opportunistic_batching && c_.observer != nullptr) TellBatching(runtime);
+  if (c_.options.behaviour.opportunistic_batching && c_.observer != nullptr &&
+      BatchingOf(runtime) == nullptr) {
+    TellBatching(runtime);
+  }
   switch (attempt_.decision().outcome) {
     case Outcome::kScheduled:
       Commit(id, runtime, attempt_.decision().node);
@@ -110,8 +130,43 @@ void Attempts::Decide(PodId id, ProfileRuntime& runtime) {
   const cluster::Pod& pod = c_.cluster.GetPod(id);
   TellBegan(pod, runtime);
   attempt_.Begin(*runtime.cycle, c_.cluster, id);
-  attempt_.Decide(algorithm_, interest_.scores);
+  if (Batching* batching = BatchingOf(runtime)) {
+    DecideInBatch(*batching, id, runtime);
+  } else {
+    attempt_.Decide(algorithm_, interest_.scores);
+  }
   TellDecided(pod, runtime, attempt_.decision());
+}
+
+// As Algorithm::Schedule without classes, but for the node of the hint, which is tried before all
+// others. A nomination goes first.
+void Attempts::DecideInBatch(Batching& batching, PodId id, ProfileRuntime& runtime) {
+  framework::Cycle& cycle = *runtime.cycle;
+  Decision& decision = attempt_.decision();
+  if (!algorithm_.Begin(cycle, c_.cluster, c_.cluster.GetPod(id), &decision)) {
+    return attempt_.Decided();
+  }
+  const NodeIndex hint = batching.FindHint(cycle, c_.cluster, cycles_, c_.now, interest_.points);
+  const size_t start = algorithm_.NextStart();
+  framework::WatchedPoint filter(cycle.watch(), framework::Point::kFilter);
+  bool found = algorithm_.FindNominated(cycle, c_.cluster, &decision);
+  const bool nominated = !cycle.context().pod.nominated_node_name.empty();
+  if (!found && !nominated && hint != cluster::kNoNode) {
+    ++decision.evaluated_nodes;
+    found = framework::FeasibleWithNominated(cycle, c_.cluster, hint);
+    if (found) {
+      cycle.CountPassed();
+      decision.feasible.Insert(hint);
+      decision.feasible_count = 1;
+    }
+  }
+  found = found || algorithm_.FindNodes(cycle, c_.cluster, &decision);
+  filter.End(decision.error.empty() ? framework::Code::kSuccess : framework::Code::kError);
+  if (found && algorithm_.Score(cycle, &decision, interest_.scores)) {
+    algorithm_.Choose(cycle, &decision);
+    batching.Store(cycle, decision, start, c_.now, interest_.points);
+  }
+  attempt_.Decided();
 }
 
 void Attempts::TellBegan(const cluster::Pod& pod, ProfileRuntime& runtime) {
@@ -153,8 +208,7 @@ void Attempts::TellDecided(const cluster::Pod& pod, ProfileRuntime& runtime,
   }
 }
 
-// kube-scheduler looks for the ranking that the last pod alike has left, and leaves its own. berth
-// decides about every pod anew, and counts as if no two pods were alike.
+// OpportunisticBatching in profiles whose pods have no signatures: there is never a hint.
 void Attempts::TellBatching(const ProfileRuntime& runtime) {
   const Decision& decision = attempt_.decision();
   const bool searched = c_.cluster.NodeCount() > 0 && decision.pre_filter.Ok();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "scheduler/attempt.h"
 #include "scheduler/engine/context.h"
@@ -13,6 +14,7 @@ class GroupedQueue;
 
 namespace berth::scheduler {
 
+class Batching;
 class GroupAttempts;
 
 class Attempts {
@@ -20,6 +22,8 @@ class Attempts {
   explicit Attempts(EngineContext& context);
   ~Attempts();
 
+  // Where OpportunisticBatching applies to pods of a profile, they are batched from now on.
+  void FollowBatching(const config::KubeSchedulerConfiguration& config);
   // The queue has pod groups, whose cycles are run too.
   void FollowGroups(queue::GroupedQueue& queue);
   // Null: pods are scheduled one by one.
@@ -53,7 +57,9 @@ class Attempts {
   void Try(PodId id);
   void Decide(PodId id, ProfileRuntime& runtime);
   void NoFit(PodId id, ProfileRuntime& runtime);
+  void DecideInBatch(Batching& batching, PodId id, ProfileRuntime& runtime);
   void TellBatching(const ProfileRuntime& runtime);
+  Batching* BatchingOf(const ProfileRuntime& runtime) const;
   void ReportFilterErrors(const framework::Cycle& cycle);
   void TellFailed(const cluster::Pod& pod, framework::Point point, NodeIndex node,
                   const framework::Status& status);
@@ -72,6 +78,8 @@ class Attempts {
   CycleInterest interest_;      // of the cycle that runs
   int64_t cycle_began_ns_ = 0;  // by the observer's clock
   int32_t planted_ = 0;         // how often a planted bug could have struck
+  uint64_t cycles_ = 0;         // pods and groups that were taken from the queue
+  std::vector<std::unique_ptr<Batching>> batching_;  // by profile; null: pods are not batched
   std::unique_ptr<GroupAttempts> groups_;
 };
 

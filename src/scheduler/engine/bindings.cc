@@ -353,10 +353,11 @@ void Bindings::BindingFailed(Binding& binding, bool rejected, std::string messag
   const cluster::Pod& as_assumed = *failed->snapshot;
   const framework::CycleContext context{c_.cluster, as_assumed, *as_assumed.shape};
   // Also tasks that are done, or have not begun: an earlier attempt may have left something.
-  for (const PreBindRun& run : failed->runs) {
+  for (PreBindRun& run : failed->runs) {
     for (framework::ApiWrite& write : run.work.task->Undo(c_.cluster)) {
       c_.outbox.Emit(WriteObject{std::move(write)});
     }
+    TellOfPod(*failed, run);
   }
   PointBegan(*failed, framework::Point::kUnreserve);
   RunUnreserve(*c_.runtimes[failed->profile].profile, context, failed->node, [&](uint8_t done) {

@@ -192,6 +192,10 @@ void Bindings::TellOfPod(Binding& binding, PreBindRun& run) {
     c_.outbox.Record(binding.ref, std::nullopt, "Normal", event->reason, "Scheduling", event->note,
                      c_.runtimes[binding.profile].profile->Name());
   }
+  const auto wait = task->TakeWait();
+  if (wait && c_.observer != nullptr) {
+    c_.observer->DevicesAwaited(c_.runtimes[binding.profile].profile->Name(), *wait);
+  }
 }
 
 // Pods that share a claim wait until it is allocated. The watch may have shown that while it still
@@ -223,6 +227,9 @@ void Bindings::WriteDone(Binding& binding, size_t index, EffectResult result) {
   run.sent = false;
   const bool creates = run.write < run.writes.size() &&
                        run.writes[run.write].verb == framework::ApiWrite::Verb::kCreate;
+  if (creates && c_.observer != nullptr) {
+    c_.observer->ClaimCreated(result.code == EffectResult::Code::kOk);
+  }
   // One created twice would be two: the next attempt finds what is left of this one.
   if (result.code == EffectResult::Code::kUnknown && !creates) {
     // Given up now, a device that was allocated after all would be given to another pod as well.

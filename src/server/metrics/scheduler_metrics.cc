@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "framework/points/device_claims.h"
+
 namespace berth::server {
 namespace {
 
@@ -304,6 +306,29 @@ Histogram& SchedulerMetrics::SliOf(int32_t attempts) {
 
 void SchedulerMetrics::PermitWaited(Code code, int64_t waited_ns) {
   permit_wait_.Of({framework::CodeName(code)}).OwnObserve(static_cast<double>(waited_ns) * 1e-9);
+}
+
+// --- Devices
+
+void SchedulerMetrics::ClaimCreated(bool created) {
+  // Each release shows one of the two.
+  const std::string_view status = created ? "success" : "failure";
+  families_.Counters(Metric::kResourceclaimCreatesTotal).With({status})->OwnAdd();
+  families_.Counters(Metric::kDraResourceclaimCreatesTotal)
+      .With({status, "false", "", "Pod"})
+      ->OwnAdd();
+}
+
+void SchedulerMetrics::DevicesAwaited(std::string_view profile, const framework::DeviceWait& wait) {
+  for (const framework::DeviceWait::Device& device : wait.devices) {
+    families_.Histograms(Metric::kDraBindingconditionsWaitDurationSeconds)
+        .With({profile, device.driver, wait.result})
+        ->OwnObserve(static_cast<double>(wait.waited_ns) * 1e-9);
+    if (!device.has_conditions) continue;
+    families_.Counters(Metric::kDraBindingconditionsAllocationsTotal)
+        .With({profile, device.driver, wait.result})
+        ->OwnAdd();
+  }
 }
 
 // --- Preemption

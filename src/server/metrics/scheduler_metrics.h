@@ -100,6 +100,8 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void BatchStepBegan(scheduler::BatchStep step) override;
   void BatchStepEnded(std::string_view profile, scheduler::BatchStep step, bool hinted) override;
   void PermitWaited(framework::Code code, int64_t waited_ns) override;
+  void ClaimCreated(bool created) override;
+  void DevicesAwaited(std::string_view profile, const framework::DeviceWait& wait) override;
   void PluginFailed(const scheduler::PodRef& pod, framework::Point point, std::string_view plugin,
                     std::string_view node, std::string_view error) override;
 

@@ -5,6 +5,7 @@
 
 #include "cluster/testing/builders.h"
 #include "config/config.h"
+#include "framework/points/device_claims.h"
 
 namespace berth::server {
 namespace {
@@ -442,6 +443,38 @@ TEST_F(SchedulerMetricsTest, AnotherReleaseHasOtherMetricsAndTheSameValues) {
                             HasSubstr("scheduler_pending_pods{queue=\"pending\"} 0\n"),
                             HasSubstr("scheduler_batch_cache_flushed_total{profile=\"p\","
                                       "reason=\"pod_not_batchable\"} 1\n")));
+}
+
+TEST_F(SchedulerMetricsTest, ClaimsForExtendedResourcesAreCountedUnderTheNameOfTheRelease) {
+  metrics_.Follow(config::Behaviour(config::FeatureGates(36)));
+  metrics_.ClaimCreated(true);
+  metrics_.ClaimCreated(true);
+  metrics_.ClaimCreated(false);
+  EXPECT_THAT(Text(),
+              AllOf(HasSubstr("scheduler_resourceclaim_creates_total{status=\"success\"} 2\n"),
+                    HasSubstr("scheduler_resourceclaim_creates_total{status=\"failure\"} 1\n"),
+                    Not(HasSubstr("dynamic_resource_allocation_resourceclaim_creates_total"))));
+  metrics_.Follow(config::Behaviour(config::FeatureGates(37)));
+  EXPECT_THAT(
+      Text(),
+      AllOf(HasSubstr("dynamic_resource_allocation_resourceclaim_creates_total{admin_access="
+                      "\"false\",owner_api_group=\"\",owner_api_kind=\"Pod\",status="
+                      "\"success\"} 2\n"),
+            Not(HasSubstr("scheduler_resourceclaim_creates_total"))));
+}
+
+TEST_F(SchedulerMetricsTest, WaitingForDevicesIsCountedPerDevice) {
+  metrics_.Follow(config::Behaviour(config::FeatureGates(36)));
+  metrics_.DevicesAwaited("p", {.result = "timeout",
+                                .waited_ns = 1'500'000'000,
+                                .devices = {{"gpu", true}, {"gpu", true}, {"nic", false}}});
+  const std::string labels = "{driver=\"gpu\",profile=\"p\",status=\"timeout\"} ";
+  EXPECT_THAT(
+      Text(),
+      AllOf(HasSubstr("scheduler_dra_bindingconditions_allocations_total" + labels + "2\n"),
+            HasSubstr("scheduler_dra_bindingconditions_wait_duration_seconds_sum" + labels + "3\n"),
+            HasSubstr("scheduler_dra_bindingconditions_wait_duration_seconds_count{driver=\"nic\""),
+            Not(HasSubstr("scheduler_dra_bindingconditions_allocations_total{driver=\"nic\""))));
 }
 
 TEST_F(SchedulerMetricsTest, StepsOfBatchingAreTimedWithTheirCycles) {

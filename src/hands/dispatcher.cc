@@ -31,6 +31,13 @@ bool Binds(const scheduler::EffectAction& action) {
   return std::holds_alternative<scheduler::BindPod>(action);
 }
 
+// Writes that entries of the log do not describe: volumes, claims, and bindings by extenders.
+bool IsUndescribed(const scheduler::EffectAction& action) {
+  const auto* call = std::get_if<scheduler::CallExtender>(&action);
+  return std::holds_alternative<scheduler::WriteObject>(action) ||
+         (call != nullptr && call->verb == scheduler::CallExtender::Verb::kBind);
+}
+
 }  // namespace
 
 void Dispatcher::Begin(int64_t epoch, std::vector<Entry> adopted) {
@@ -114,7 +121,7 @@ void Dispatcher::Start(scheduler::Effect&& effect, std::string carrier) {
   if (const auto* bind = std::get_if<scheduler::BindPod>(&pending.action)) {
     pending.sequence = ++sequence_;
     log_[sequence_] = {sequence_, bind->pod.uid, bind->pod.namespace_, bind->pod.name, bind->node};
-  } else if (std::holds_alternative<scheduler::WriteObject>(pending.action)) {
+  } else if (IsUndescribed(pending.action)) {
     NoteUndescribed();
     pending.sequence = undescribed_;
   }

@@ -228,6 +228,18 @@ TEST(Dispatcher, AnUndescribedWriteIsLoggedAndForbidsAdoption) {
   EXPECT_FALSE(office.hands.at("a").Adopt(3, {"a"}));
 }
 
+TEST(Dispatcher, ABindingByAnExtenderForbidsAdoptionToo) {
+  Office office({"a"});
+  office.Join();
+  scheduler::CallExtender call;
+  call.verb = scheduler::CallExtender::Verb::kBind;
+  call.pod = {"default", "p", "uid-p"};
+  office.dispatcher.Run({1, std::move(call)});
+  office.Settle();
+  EXPECT_THAT(office.local, SizeIs(1));
+  EXPECT_FALSE(office.hands.at("a").Adopt(3, {"a"}));
+}
+
 TEST(Dispatcher, AdoptedDecisionsAreSentAgainAndRead) {
   Office office({});
   Dispatcher next(Office::Options(Mistake::kNone));
@@ -304,6 +316,56 @@ TEST(Hand, SendsNothingThatCameTooLate) {
   ASSERT_TRUE(answer);
   ASSERT_THAT(answer->results, SizeIs(1));
   EXPECT_EQ(answer->results[0].code, TaskResult::Code::kNotSent);
+}
+
+TEST(Hand, ALateResultDoesNotCountForTheNextLeadersSession) {
+  Hand hand(Office::kLease, "a");
+  hand.SawLeader("leader", 3);
+  Batch batch = FirstBatch();
+  batch.echo = 1;
+  batch.valid_ns = Nanoseconds(seconds(9)).count();
+  batch.committed = 1;
+  batch.entries = {{1, "uid-p", "default", "p", "n1"}};
+  batch.tasks = {{.id = 5, .sequence = 1}};
+  EXPECT_TRUE(hand.Take(batch, seconds(1)));
+  const auto work = hand.TakeWork(seconds(1));
+  ASSERT_THAT(work, SizeIs(1));
+  hand.SawLeader("next", 4);
+  Batch other = FirstBatch();
+  other.leader = "next";
+  other.epoch = 4;
+  EXPECT_TRUE(hand.Take(other, seconds(1))) << "a session of the same number";
+  hand.Finish(work[0].key, TaskResult::Code::kOk, "");
+  EXPECT_FALSE(hand.HasResults());
+  EXPECT_EQ(hand.Waiting(), 0u);
+}
+
+TEST(Hand, AnAnswerFitsIntoAMessage) {
+  Hand hand(Office::kLease, "a");
+  hand.SawLeader("leader", 3);
+  Batch batch = FirstBatch();
+  batch.echo = 1;
+  batch.valid_ns = Nanoseconds(seconds(9)).count();
+  batch.committed = 100;
+  for (uint64_t i = 1; i <= 100; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    batch.entries.push_back({i, "uid-" + name, "default", name, "n1"});
+    batch.tasks.push_back({.id = i, .sequence = i});
+  }
+  EXPECT_TRUE(hand.Take(batch, seconds(1)));
+  for (const auto& work : hand.TakeWork(seconds(1))) {
+    hand.Finish(work.key, TaskResult::Code::kError, std::string(20'000, 'x'));
+  }
+  uint64_t received = 0;
+  while (hand.HasResults()) {
+    const auto answer = hand.Take(Poll{"leader", 3, 1, received}, seconds(1));
+    ASSERT_TRUE(answer);
+    ASSERT_TRUE(DecodeAnswer(Encode(*answer)));
+    if (answer->results.empty()) break;
+    EXPECT_EQ(answer->first_result, received);
+    received += answer->results.size();
+  }
+  EXPECT_EQ(received, 100u);
 }
 
 TEST(Hand, AdoptsOnlyWhenTheLeaseNamesIt) {

@@ -10,6 +10,14 @@
 
 namespace berth::hands {
 
+namespace {
+
+// Results of an answer, so that it stays below kMaxMessageBytes.
+constexpr size_t kMaxAnswerBytes = 512u << 10;
+constexpr size_t kResultBytes = 24;  // without the message
+
+}  // namespace
+
 // --- What this replica knows of the cluster
 
 void Hand::SawLeader(std::string_view leader, int64_t epoch) {
@@ -138,7 +146,10 @@ void Hand::BeginSession(const Batch& batch) {
   committed_ = 0;
   list_wanted_ = true;
   listed_ = false;
-  queue_.clear();  // the leader has given these tasks to another carrier
+  // The leader has given these tasks to another carrier. Sessions of two leaders may have the same
+  // number, and their tasks the same ids: a late result must not count for this session.
+  queue_.clear();
+  running_.clear();
   results_.clear();
   first_result_ = 0;
 }
@@ -177,8 +188,12 @@ Answer Hand::MakeAnswer(Nanoseconds now) const {
   answer.waiting = Waiting();
   answer.log = log_.size();
   answer.first_result = first_result_;
-  const size_t count = std::min(results_.size(), kMaxItems);
-  answer.results.assign(results_.begin(), results_.begin() + static_cast<ptrdiff_t>(count));
+  size_t bytes = 0;
+  for (const TaskResult& result : results_) {
+    bytes += kResultBytes + std::min(result.message.size(), kMaxText);
+    if (answer.results.size() >= kMaxItems || bytes > kMaxAnswerBytes) break;
+    answer.results.push_back(result);
+  }
   return answer;
 }
 

@@ -32,5 +32,19 @@ TEST(ClusterRole, ReadsMetricsForPluginsThatScoreByLoad) {
                         "  verbs: [get, list]\n"));
 }
 
+TEST(ClusterRole, LetsReplicasTalkToEachOtherWhenTheyShareWork) {
+  const std::string rule = "- nonResourceURLs: [\"/apis/hands/v1/*\"]\n  verbs: [post]\n";
+  EXPECT_THAT(ClusterRole(config::Behaviour(), {}), Not(HasSubstr("nonResourceURLs")));
+  EXPECT_THAT(ClusterRole(config::Behaviour(), {}, false, true), HasSubstr(rule));
+}
+
+TEST(ReplicasRole, IsAboutLeasesOfOneNamespace) {
+  const std::string role = ReplicasRole("here");
+  EXPECT_THAT(role, HasSubstr("kind: Role\n"));
+  EXPECT_THAT(role, HasSubstr("  namespace: here\n"));
+  EXPECT_THAT(role, HasSubstr("- apiGroups: [\"coordination.k8s.io\"]\n  resources: [leases]\n"
+                              "  verbs: [create, delete, get, list, update]\n"));
+}
+
 }  // namespace
 }  // namespace berth::kube

@@ -11,6 +11,7 @@
 
 #include "config/minor_rules.h"
 #include "kube/auth/read_file.h"
+#include "kube/hands/work_sharing.h"
 #include "kube/host/engine_clock.h"
 #include "kube/host/latency_trace.h"
 #include "kube/host/mailbox.h"
@@ -53,18 +54,19 @@ class Host final : public SchedulerHost, private ObjectSink {
         events_(loop, client, options_.host_name),
         runner_(
             loop, client, events_, raw_,
-            [this](scheduler::EffectResult result) { TellResult(std::move(result)); },
+            [this](scheduler::EffectResult result) { OnCarriedOut(std::move(result)); },
             EffectRules(options_.engine.behaviour)),
         extenders_(loop, raw_, options_.make_http_client,
                    [this](scheduler::EffectResult result) {
                      extender_binds_.erase(result.id);
-                     TellResult(std::move(result));
+                     OnCarriedOut(std::move(result));
                    }),
         poller_(
             loop, client, options_.make_http_client, capacities_,
             [this](MeasuredNodes nodes) { Tell(LoadOfNodes{std::move(nodes)}); },
             options_.load_polled) {
     MakeReflectors(options_.engine.behaviour);
+    if (work_ != nullptr) ShareWork();
   }
   ~Host() override { Stop(); }
 
@@ -117,7 +119,10 @@ class Host final : public SchedulerHost, private ObjectSink {
   void StartScheduling(const Succession& succession) override {
     loop_.Post([this, succession] { Succeed(succession); });
   }
-  size_t Outstanding() const override { return runner_.Outstanding() + extender_binds_.size(); }
+  size_t Outstanding() const override {
+    const size_t shared = work_ ? work_->Outstanding() : 0;
+    return runner_.Outstanding() + extender_binds_.size() + shared;
+  }
 
   void Stop() override {
     if (!thread_.joinable()) return;
@@ -196,21 +201,32 @@ class Host final : public SchedulerHost, private ObjectSink {
       log::Info(0, "Waiting until nothing of the last leader can be carried out",
                 {{"milliseconds", wait / std::chrono::milliseconds(1)}});
       loop_.After(wait, [this, succession] { Succeed(succession); });
-    } else if (succession.follows_another) {
-      ListWritten();
-    } else {
-      Tell(EngineTask([this](scheduler::Engine&) { scheduling_ = true; }));
+    } else if (work_ == nullptr || !work_->Lead(succession, [this] { Decide(); })) {
+      if (!succession.follows_another) return Decide();
+      log::Info(2, "Listing what the last leader may have written");
+      ListNewest(to_list_);
     }
   }
-  // Lists what schedulers write, in its newest version; then pods are scheduled.
-  void ListWritten() {
-    log::Info(2, "Listing what the last leader may have written");
+  // After the inputs that are on their way.
+  void Decide() {
+    Tell(EngineTask([this](scheduler::Engine&) { scheduling_ = true; }));
+  }
+  // Lists what schedulers write, in its newest version; adds the kinds to `wanted`.
+  void ListNewest(std::set<std::string_view>& wanted) {
     for (auto& reflector : reflectors_) {
-      if (SchedulersWrite(reflector->KindName())) to_list_.insert(reflector->KindName());
+      if (!SchedulersWrite(reflector->KindName())) continue;
+      wanted.insert(reflector->KindName());
+      reflector->ListNewest();
     }
-    for (auto& reflector : reflectors_) {
-      if (to_list_.contains(reflector->KindName())) reflector->ListNewest();
-    }
+  }
+  void ShareWork() {
+    work_->SetRules(EffectRules(options_.engine.behaviour));
+    work_->Attach(
+        {.carry_out = [this](auto&& effect) { CarryOut(std::move(effect)); },
+         .tell = [this](auto&& result) { TellResult(std::move(result)); },
+         .adopt = [this](auto&& pod) { Tell(std::make_unique<api::Object>(std::move(pod))); },
+         .list = [this](auto& kinds) { ListNewest(kinds); },
+         .events = &events_});
   }
 
   // What is known is forgotten and listed anew, in its newest version: the next engine does not
@@ -218,6 +234,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   void WatchAnew(const config::Behaviour& behaviour) {
     listed_.clear();
     runner_.SetRules(EffectRules(behaviour));
+    if (work_ != nullptr) work_->SetRules(EffectRules(behaviour));
     if (behaviour == watched_) {
       for (auto& reflector : reflectors_) reflector->Stop();
     } else {
@@ -227,10 +244,12 @@ class Host final : public SchedulerHost, private ObjectSink {
       if (SchedulersWrite(reflector->KindName())) reflector->ListNewest();
       reflector->Start();
     }
-    std::erase_if(to_list_, [this](std::string_view kind) {
-      return std::none_of(reflectors_.begin(), reflectors_.end(),
-                          [&](const auto& reflector) { return reflector->KindName() == kind; });
-    });
+    const auto follows = [this](std::string_view kind) {
+      return std::any_of(reflectors_.begin(), reflectors_.end(),
+                         [&](const auto& reflector) { return reflector->KindName() == kind; });
+    };
+    std::erase_if(to_list_, [&](std::string_view kind) { return !follows(kind); });
+    if (work_ != nullptr) work_->Follow(follows);
   }
 
   // What is watched is decided when the host is made.
@@ -259,18 +278,21 @@ class Host final : public SchedulerHost, private ObjectSink {
 
   // --- ObjectSink, on the loop's thread
   void Replaced(std::string_view kind, std::vector<api::Object> objects) override {
+    if (work_ != nullptr) work_->Shown(objects);
     capacities_.Replace(kind, objects, scheduler::ListPart::kWhole);
     Tell(ReplacedObjects{kind, std::move(objects)});
     NoteListed(kind);
   }
   void Listed(std::string_view kind, std::vector<api::Object> objects, scheduler::ListPart part,
               Taken taken) override {
+    if (work_ != nullptr) work_->Shown(objects);
     capacities_.Replace(kind, objects, part);
     Tell(ReplacedObjects{kind, std::move(objects), part, std::move(taken)});
     if (part == scheduler::ListPart::kLast) NoteListed(kind);
   }
   bool TakesParts(std::string_view) const override { return true; }
   void NoteListed(std::string_view kind) {
+    if (work_ != nullptr) work_->Listed(kind);
     if (listed_.insert(kind).second && listed_.size() == reflectors_.size()) {
       loop_.Pauses().FollowBacklog(options_.longest_pause);
       Tell(EngineTask([this](scheduler::Engine&) {
@@ -279,24 +301,28 @@ class Host final : public SchedulerHost, private ObjectSink {
       }));
       poller_.Use(metrics_sources_);  // after the engine's inputs about nodes
     }
-    if (to_list_.erase(kind) > 0 && to_list_.empty()) {
-      Tell(EngineTask([this](scheduler::Engine&) { scheduling_ = true; }));
-    }
+    if (to_list_.erase(kind) > 0 && to_list_.empty()) Decide();
   }
   void Changed(api::Object&& object) override {
+    if (work_ != nullptr) work_->Shown(object);
     if (const api::Pod* pod = trace_ ? std::get_if<api::Pod>(&object) : nullptr) TraceDecoded(*pod);
     capacities_.Upsert(object);
     Tell(std::make_unique<api::Object>(std::move(object)));
   }
   void StatusChanged(api::Pod&& pod) override {
+    if (work_ != nullptr) work_->Shown(std::as_const(pod));
     Tell(StatusOfPod{std::make_unique<api::Pod>(std::move(pod))});
   }
   void Reconnected() override {
     if (options_.reconnected) options_.reconnected();
   }
   void Removed(api::Object&& object) override {
+    if (work_ != nullptr) work_->Gone(object);
     capacities_.Delete(object);
     Tell(RemovedObject{std::make_unique<api::Object>(std::move(object))});
+  }
+  void OnCarriedOut(scheduler::EffectResult&& result) {
+    work_ != nullptr ? work_->Answered(std::move(result)) : TellResult(std::move(result));
   }
   void TellResult(scheduler::EffectResult&& result) {
     if (trace_) trace_->Answered(result.id);
@@ -472,21 +498,30 @@ class Host final : public SchedulerHost, private ObjectSink {
     loop_.Post(
         [this, effects = std::make_shared<std::vector<scheduler::Effect>>(std::move(effects))] {
           for (scheduler::Effect& effect : *effects) {
-            const auto* call = std::get_if<scheduler::CallExtender>(&effect.action);
             const scheduler::EffectId id = effect.id;
-            call != nullptr ? CallExtender(id, *call) : runner_.Run(std::move(effect));
+            IsShared(effect) ? work_->Run(std::move(effect)) : CarryOut(std::move(effect));
             if (trace_) TraceWritten(id);
           }
         });
   }
 
-  // On the loop's thread. Extenders that bind write in our place.
+  // The engine waits for what extenders say: their calls do not stand in line behind writes.
+  bool IsShared(const scheduler::Effect& effect) const {
+    const auto* call = std::get_if<scheduler::CallExtender>(&effect.action);
+    return work_ && (!call || call->verb == scheduler::CallExtender::Verb::kBind);
+  }
+  void CarryOut(scheduler::Effect&& effect) {
+    const auto* call = std::get_if<scheduler::CallExtender>(&effect.action);
+    call != nullptr ? CallExtender(effect.id, *call) : runner_.Run(std::move(effect));
+  }
+
+  // Extenders that bind write in our place.
   void CallExtender(scheduler::EffectId id, const scheduler::CallExtender& call) {
     if (call.verb == scheduler::CallExtender::Verb::kBind) {
       if (options_.fence != nullptr && options_.fence->Passed(loop_.Steady())) {
-        return TellResult({.id = id,
-                           .code = scheduler::EffectResult::Code::kError,
-                           .message = "not sent: the leader's lease has ended"});
+        return OnCarriedOut({.id = id,
+                             .code = scheduler::EffectResult::Code::kError,
+                             .message = "not sent: the leader's lease has ended"});
       }
       extender_binds_.insert(id);
     }
@@ -505,6 +540,7 @@ class Host final : public SchedulerHost, private ObjectSink {
   net::Loop& loop_;
   ApiClient& client_;
   const SchedulerHostOptions options_;
+  WorkSharing* const work_ = options_.work;  // null: no work is shared
   const cluster::PluginInputs inputs_;
   const EngineClock clock_;
   const std::unique_ptr<LatencyTrace> trace_;       // null: nothing is traced

@@ -36,6 +36,8 @@
 
 namespace berth::kube {
 
+class WorkSharing;
+
 struct SchedulerHostOptions {
   config::KubeSchedulerConfiguration config;
   scheduler::EngineOptions engine;
@@ -51,6 +53,9 @@ struct SchedulerHostOptions {
   framework::Executor* executor = nullptr;
   const Fence* fence = nullptr;  // nothing is decided beyond it
   bool marks_bindings = false;   // with the epoch of the succession
+  // Gives effects to other replicas and carries out theirs. May be null: all effects are carried
+  // out here. Outlives the host.
+  WorkSharing* work = nullptr;
   scheduler::EngineObserver* observer = nullptr;
   scheduler::EngineTap* tap = nullptr;  // receives what the engines take in and return
   // A source of metrics was asked for the load of nodes. On the loop's thread; may be null.

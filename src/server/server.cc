@@ -18,6 +18,7 @@
 #include "server/auth/delegated_auth.h"
 #include "server/endpoints/endpoints.h"
 #include "server/http/listener.h"
+#include "server/http/served_certificate.h"
 #include "server/http/tls.h"
 
 namespace berth::server {
@@ -99,6 +100,9 @@ class TlsServer final : public Server {
   }
 
   int Port() const override { return listener_->Port(); }
+  ServedCertificate Certificate() const {
+    return CertificateOf(certificates_->Current()->Native());
+  }
 
  private:
   struct Pending {
@@ -297,6 +301,11 @@ class TlsServer final : public Server {
 };
 
 }  // namespace
+
+ServedCertificate CertificateOf(const Server& server) {
+  const auto* serves = dynamic_cast<const TlsServer*>(&server);
+  return serves != nullptr ? serves->Certificate() : ServedCertificate();
+}
 
 Result<std::unique_ptr<Server>> Server::Make(ServerOptions options) {
   if (options.serving.port == 0 && !options.serving.any_port) {

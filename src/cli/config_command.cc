@@ -24,7 +24,8 @@ constexpr std::string_view kUsage =
     "usage: berth config validate FILE       report the error kube-scheduler would exit with\n"
     "       berth config default [FILE]      print the file with all defaults\n"
     "       berth config convert FILE        print a v1beta3 file as v1\n"
-    "       berth config rbac [FILE]         print the ClusterRole that the scheduler needs\n"
+    "       berth config rbac [FILE]         print the ClusterRole that the scheduler needs; with\n"
+    "                                        --replicas-share-work also a Role\n"
     "\n"
     "FILE is YAML or JSON; '-' is standard input. Results go to standard output. A v1beta3 file\n"
     "is read as v1, with a warning on standard error.\n"
@@ -102,7 +103,7 @@ int Convert(const std::string& file, const std::string& text, const std::string&
 }
 
 int Rbac(const std::string& file, const std::string& text, const config::Behaviour& behaviour,
-         const Plugins& plugins) {
+         const Plugins& plugins, bool shares_work) {
   config::KubeSchedulerConfiguration config = config::Default(behaviour);
   if (!file.empty()) {
     auto checked = Check(file, text, behaviour, plugins);
@@ -117,7 +118,10 @@ int Rbac(const std::string& file, const std::string& text, const config::Behavio
   const bool reads_metrics = std::any_of(sources.begin(), sources.end(), [](const auto& source) {
     return source.type == config::MetricsSource::Type::kMetricsServer;
   });
-  fmt::print("{}", kube::ClusterRole(behaviour, inputs->kinds, reads_metrics));
+  fmt::print("{}", kube::ClusterRole(behaviour, inputs->kinds, reads_metrics, shares_work));
+  if (shares_work) {
+    fmt::print("---\n{}", kube::ReplicasRole(config.leader_election.resource_namespace));
+  }
   return 0;
 }
 
@@ -137,6 +141,9 @@ int Config(const std::vector<std::string>& args) {
   flags.AddList("plugin-path", "FILE|DIR",
                 "shared objects with plugins that the file may enable; may be repeated",
                 &plugin_paths);
+  bool shares_work = false;
+  flags.AddSwitch("replicas-share-work", "rbac: with what berth scheduler needs for this flag",
+                  &shares_work);
   BehaviourFlags behaviour_flags;
   behaviour_flags.Add(flags);
   flags.AddSwitch("h,help", "print this help", &help);
@@ -166,7 +173,7 @@ int Config(const std::vector<std::string>& args) {
   const auto plugins = LoadPlugins(plugin_paths, "berth config");
   if (!plugins) return Refuse("--plugin-path", plugins.error());
   if (verb == "validate") return Validate(file, text, *behaviour, *plugins);
-  if (verb == "rbac") return Rbac(file, text, *behaviour, *plugins);
+  if (verb == "rbac") return Rbac(file, text, *behaviour, *plugins, shares_work);
   return verb == "default" ? Default(file, text, output, *behaviour, *plugins)
                            : Convert(file, text, output, *behaviour);
 }

@@ -17,6 +17,7 @@
 #include "cli/scheduler/scheduler.h"
 #include "cli/shadow/shadow.h"
 #include "cli/simulate.h"
+#include "cli/status/status.h"
 #include "cli/up/up.h"
 #include "term/flags.h"
 
@@ -40,6 +41,7 @@ constexpr Command kCommands[] = {
     {"replay", "play a recording again and compare every decision", &berth::cli::Replay},
     {"shadow", "compare every decision of a running kube-scheduler with berth's, read-only",
      &berth::cli::Shadow},
+    {"status", "show the replicas that share a scheduler's work", &berth::cli::Status},
     {"simulate", "place the pending pods of a cluster dump, with reasons", &berth::cli::Simulate},
 };
 

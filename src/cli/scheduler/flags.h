@@ -118,6 +118,8 @@ struct FlagValues {
   int32_t threads = 0;  // 0: one per core
   bool trace_latency = false;
   bool fence_bindings = false;
+  bool replicas_share_work = false;
+  std::string replica_address;
   std::string record_dir;
   bool record_redact = false;
   int64_t record_max_bytes = int64_t{2} << 30;

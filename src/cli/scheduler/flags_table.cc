@@ -415,6 +415,13 @@ void AddBerth(Table& t, FlagValues& v) {
   t.Strings("plugin-path", &v.plugin_path,
             "Shared objects with plugins that the configuration may enable: files, or folders with "
             "*.so.");
+  t.String("replica-address", &v.replica_address,
+           "With --replicas-share-work: HOST or HOST:PORT at which the other replicas reach the "
+           "secure port. The default is --bind-address, if that is one address.");
+  t.Bool("replicas-share-work", &v.replicas_share_work,
+         "With leader election: the leader decides, and the other replicas send its bindings, "
+         "status patches and events. Needs the same flag on all replicas, and the rights that "
+         "'berth config rbac --replicas-share-work' prints.");
   Flag& seed =
       t.Add("seed", "uint", "Seed of random choices among equal nodes; 0: drawn at start.");
   seed.set = [&v](const std::string& text) { return Assign(ParseUint(text, 64), &v.seed); };

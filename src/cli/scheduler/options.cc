@@ -19,6 +19,7 @@
 #include "api/go/error_list.h"
 #include "api/go/go_text.h"
 #include "cli/scheduler/options_checks.h"
+#include "cli/scheduler/sharing_options.h"
 #include "cli/scheduler/version.h"
 #include "config/v1beta3.h"
 
@@ -329,6 +330,8 @@ OrExit<SchedulerOptions> Prepare(const Flags& flags, const KubernetesChoice& cho
   options.threads = values.threads;
   options.traces_latency = values.trace_latency;
   options.fences_bindings = values.fence_bindings;
+  options.shares_work = values.replicas_share_work;
+  options.replica_address = values.replica_address;
   options.recording = {values.record_dir, static_cast<uint64_t>(values.record_max_bytes),
                        values.record_redact, !values.plugin_path.empty()};
   options.seed = values.seed;
@@ -407,6 +410,7 @@ OrExit<SchedulerOptions> Complete(const Flags& flags, const KubernetesChoice& ch
   if (auto serving = CheckServing(options->serving); !serving) {
     return Failure(serving.error().Message());
   }
+  if (auto sharing = CheckSharing(*options); !sharing) return Failure(sharing.error().Message());
   return options;
 }
 
@@ -423,6 +427,7 @@ Result<SchedulerOptions> InMinor(const Flags& flags, const SchedulerOptions& run
   options.version = ReportedVersion(values.version, options.behaviour.release);
   WarnOnce(warnings, options.told);
   if (auto loaded = LoadConfig(flags, options); !loaded) return Fail(loaded.error());
+  if (auto sharing = CheckSharing(options); !sharing) return Fail(sharing.error());
   return options;
 }
 

@@ -93,6 +93,8 @@ struct SchedulerOptions {
   int threads = 0;  // 0: one per core
   bool traces_latency = false;
   bool fences_bindings = false;  // marks them with the leader's epoch
+  bool shares_work = false;      // with other replicas
+  std::string replica_address;   // HOST:PORT of the secure port, for them; from CheckSharing()
   RecordingOptions recording;
   uint64_t seed = 0;  // 0: drawn at start
 };

@@ -13,6 +13,7 @@
 #include "cli/plugins.h"
 #include "cli/recording.h"
 #include "cli/scheduler/serving.h"
+#include "cli/scheduler/sharing.h"
 #include "cli/scheduler/stop_signal.h"
 #include "cli/scheduler/version.h"
 #include "kube/client/fence.h"
@@ -85,7 +86,10 @@ Result<void> CheckLock(const std::string& lock) {
 class RunningProcess final : public Process {
  public:
   RunningProcess(SchedulerOptions options, Remake remake)
-      : options_(std::move(options)), remake_(std::move(remake)), host_name_(HostName()) {
+      : options_(std::move(options)),
+        remake_(std::move(remake)),
+        host_name_(HostName()),
+        identity_(Identity(host_name_)) {
     stop_.On(SIGHUP, [this] { Reload(); });
     stop_.On(SIGUSR2, [this] {
       if (debugger_) debugger_->Run();
@@ -124,6 +128,12 @@ class RunningProcess final : public Process {
     if (!scheduler_client) return Fail(scheduler_client.error());
     client_ = std::move(*scheduler_client);
 
+    if (options_.shares_work) {
+      auto sharing =
+          Sharing::Make(options_, identity_, *loop_, *client, *credentials, rest, *serving_);
+      if (!sharing) return Fail(sharing.error().In("--replicas-share-work"));
+      sharing_ = std::move(*sharing);
+    }
     if (auto made = MakeHost(); !made) return Fail(made.error());
     return options_.config.leader_election.leader_elect ? MakeElector(*client, *credentials, rest)
                                                         : Result<void>();
@@ -141,6 +151,7 @@ class RunningProcess final : public Process {
     auto served = serving_->Start(*host_, elector_.get(), effective_, plugins_.extra);
     if (!served) return Fail(served.error());
     if (!DelaysCache()) host_->Start();
+    if (sharing_) loop_->Post([this] { sharing_->Work().Start(); });
     if (!options_.config_file.empty()) MakeReloader();
     if (options_.follows_server) loop_->Post([this] { FollowServer(); });
     if (recording_) loop_->Post([this] { recording_->Follow(*loop_, [this] { host_->Renew(); }); });
@@ -188,6 +199,7 @@ class RunningProcess final : public Process {
     host.host_name = host_name_;
     host.longest_pause = kLongestPause;
     host.marks_bindings = options_.fences_bindings && options_.config.leader_election.leader_elect;
+    host.work = sharing_ ? &sharing_->Work() : nullptr;
     host.traces_latency = options_.traces_latency;
     host.make_http_client = [this](net::HttpClientOptions http) {
       return net::MakeHttpClient(*loop_, std::move(http));
@@ -249,10 +261,12 @@ class RunningProcess final : public Process {
       host_->Events().RecordLeaderElection(config.resource_namespace, config.resource_name, uid,
                                            version, message);
     };
-    auto elector = kube::LeaderElector::Make(*loop_, *lease_client_, config, Identity(host_name_),
-                                             std::move(callbacks));
+    if (sharing_) sharing_->Add(callbacks);
+    auto elector =
+        kube::LeaderElector::Make(*loop_, *lease_client_, config, identity_, std::move(callbacks));
     if (!elector) return Fail("couldn't create leader elector: " + elector.error().Message());
     elector_ = std::move(*elector);
+    if (sharing_) sharing_->SetElector(*elector_);
     fence_.Move(net::Nanoseconds(0));  // nothing is written before the Lease is held
     return {};
   }
@@ -356,6 +370,7 @@ class RunningProcess final : public Process {
     host_->Stop();
     log::Info(2, "Scheduling queue is closed");
     if (elector_) Release();
+    if (sharing_) sharing_->Leave();
     serving_->Stop();
     StopLoop();
     if (!elector_) return Fail("finished without leader elect");
@@ -400,6 +415,7 @@ class RunningProcess final : public Process {
   SchedulerOptions options_;
   const Remake remake_;
   const std::string host_name_;
+  const std::string identity_;
   config::KubeSchedulerConfiguration effective_;
   StopSignal stop_;  // before any thread
   kube::Fence fence_;
@@ -410,6 +426,7 @@ class RunningProcess final : public Process {
   std::unique_ptr<Recording> recording_;
   Plugins plugins_;
   std::unique_ptr<threads::WorkerPool> pool_;
+  std::unique_ptr<Sharing> sharing_;
   std::unique_ptr<kube::SchedulerHost> host_;
   std::unique_ptr<kube::CacheDebugger> debugger_;
   std::unique_ptr<kube::LeaderElector> elector_;

@@ -267,6 +267,10 @@ server::ExplainOptions Serving::Explaining() {
   return options;
 }
 
+server::ServedCertificate Serving::Certificate() const {
+  return server_ ? server::CertificateOf(*server_) : server::ServedCertificate();
+}
+
 void Serving::Stop() {
   explain_.Stop();
   if (explain_events_) explain_events_->Stop();

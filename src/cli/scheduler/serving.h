@@ -16,6 +16,7 @@
 #include "net/loop.h"
 #include "server/explain/explain_api.h"
 #include "server/explain/explain_events.h"
+#include "server/http/served_certificate.h"
 #include "server/metrics/process_metrics.h"
 #include "server/metrics/scheduler_metrics.h"
 #include "server/server.h"
@@ -43,6 +44,10 @@ class Serving {
   // Metrics, pages and explanations are those of another Kubernetes minor from now on. On the
   // loop's thread, after Start.
   void SetBehaviour(const SchedulerOptions& options);
+  // Adds a path to those that are served. Before Start.
+  void Add(server::Mount mount) { server_options_.endpoints.mounts.push_back(std::move(mount)); }
+  // What the secure port shows. After Start; empty without a port.
+  server::ServedCertificate Certificate() const;
   // /readyz says so from now on.
   void ShuttingDown() { shutting_down_ = true; }
 

@@ -147,7 +147,25 @@ int32_t GroupTable::Priority(PodId id) const {
 
 void GroupTable::Moved(const QueuedPod& pod, QueueName queue, std::string_view event, bool is_new) {
   if (!IsGroup(pod.pod)) return host_.Moved(pod, queue, event, is_new);
-  for (const QueuedPod& member : At(pod.pod).members) host_.Moved(member, queue, event, is_new);
+  const std::vector<QueuedPod>& members = At(pod.pod).members;
+  GroupMoves& moves = MovesBecauseOf(event);
+  const auto to = static_cast<size_t>(queue);
+  moves.pods[to] += members.size();
+  // kube-scheduler has one queue for groups that are gated and those that wait for an event.
+  const auto parks = [](QueueName name) {
+    return name == QueueName::kUnschedulable || name == QueueName::kGated;
+  };
+  const bool stays = leaves_ && (*leaves_ == queue || (parks(*leaves_) && parks(queue)));
+  if (!stays) ++moves.groups[to];
+  for (const QueuedPod& member : members) host_.Moved(member, queue, event, is_new);
+}
+
+// There are some dozens of events.
+GroupMoves& GroupTable::MovesBecauseOf(std::string_view event) {
+  const auto known = std::ranges::find(moves_, event, &GroupMoves::event);
+  if (known != moves_.end()) return *known;
+  moves_.push_back({.event = std::string(event)});
+  return moves_.back();
 }
 
 }  // namespace berth::queue

@@ -4,8 +4,10 @@
 // host; it asks the real one about the group's pods.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +38,14 @@ struct QueuedGroup {
   PodId gated_by = cluster::kNoPod;   // the member that PreEnqueue rejected last
 };
 
+// How many groups came into each queue because of an event, and how many pods with them. A group
+// that changes within a queue, because its pods do, counts its pods only.
+struct GroupMoves {
+  std::string event;
+  std::array<uint64_t, kQueueNames> groups = {};
+  std::array<uint64_t, kQueueNames> pods = {};
+};
+
 class GroupTable : public QueueHost {
  public:
   GroupTable(QueueHost& host, const cluster::Cluster& cluster) : host_(host), cluster_(cluster) {}
@@ -55,6 +65,9 @@ class GroupTable : public QueueHost {
   bool IsKnown(const QueuedGroup& group) const;
   // Puts the pod where it belongs among the members.
   void Insert(const QueuedPod& pod, std::vector<QueuedPod>* members) const;
+  // While a group leaves this queue only to be put somewhere again.
+  void set_leaves(std::optional<QueueName> queue) { leaves_ = queue; }
+  const std::vector<GroupMoves>& moves() const { return moves_; }
 
   // --- QueueHost
   bool Less(const QueuedPod& a, const QueuedPod& b) const override;
@@ -73,12 +86,15 @@ class GroupTable : public QueueHost {
   QueuedPod StandIn(const QueuedPod& record) const;
   Gate AskMember(QueuedPod& member) const;
   bool Before(const QueuedPod& a, const QueuedPod& b) const;
+  GroupMoves& MovesBecauseOf(std::string_view event);
 
   QueueHost& host_;
   const cluster::Cluster& cluster_;
   mutable std::deque<QueuedGroup> groups_;  // PreEnqueue notes its answers
   ByString<PodId> by_name_;                 // "namespace/name"
   std::vector<PodId> free_;
+  std::optional<QueueName> leaves_;
+  std::vector<GroupMoves> moves_;
 };
 
 }  // namespace berth::queue

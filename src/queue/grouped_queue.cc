@@ -101,7 +101,7 @@ void GroupedQueue::AddMember(QueuedPod record, const api::Time& now) {
       return;
     case State::kQueued:
       Insert(record, &group.members);
-      EnterAgain(group.id, SizeOf(group), now);
+      PutAgain(group, now);
       return;
     case State::kAbsent:
       break;
@@ -114,6 +114,12 @@ void GroupedQueue::AddMember(QueuedPod record, const api::Time& now) {
   entity.members = 1;
   group.members.push_back(std::move(record));
   EnterNew(entity, now);
+}
+
+void GroupedQueue::PutAgain(const QueuedGroup& group, const api::Time& now) {
+  set_leaves(QueueOf(group));
+  EnterAgain(group.id, SizeOf(group), now);
+  set_leaves(std::nullopt);
 }
 
 // --- Pods
@@ -161,7 +167,7 @@ void GroupedQueue::Delete(PodId pod) {
     return ReleaseIfEmpty(*group);
   }
   Erase(group->members, pod);
-  EnterAgain(group->id, SizeOf(*group), LastNow());
+  PutAgain(*group, LastNow());
 }
 
 std::optional<PodId> GroupedQueue::Pop(const api::Time& now) {
@@ -248,15 +254,30 @@ void GroupedQueue::Activate(PodId pod, const api::Time& now) {
 
 // --- What there is
 
-size_t GroupedQueue::Count(QueueName queue) const {
-  size_t count = SchedulingQueue::Count(queue);
+std::optional<QueueName> GroupedQueue::QueueOf(const QueuedGroup& group) const {
+  if (group.state != State::kQueued) return std::nullopt;
+  std::string_view place = SchedulingQueue::WhereIs(group.id);
+  if (place == "error-backoff") place = NameOf(QueueName::kBackoff);
+  for (size_t i = 0; i < kQueueNames; ++i) {
+    const auto queue = static_cast<QueueName>(i);
+    if (place == NameOf(queue)) return queue;
+  }
+  return std::nullopt;
+}
+
+GroupedQueue::GroupCount GroupedQueue::CountGroups(QueueName queue) const {
+  GroupCount count;
   for (const QueuedGroup& group : groups()) {
-    if (group.state != State::kQueued) continue;
-    std::string_view place = SchedulingQueue::WhereIs(group.id);
-    if (place == "error-backoff") place = NameOf(QueueName::kBackoff);
-    if (place == NameOf(queue)) count += group.members.size() - 1;
+    if (QueueOf(group) != queue) continue;
+    ++count.groups;
+    count.pods += group.members.size();
   }
   return count;
+}
+
+size_t GroupedQueue::Count(QueueName queue) const {
+  const auto [groups, pods] = CountGroups(queue);
+  return SchedulingQueue::Count(queue) + pods - groups;
 }
 
 size_t GroupedQueue::InFlightCount() const {

@@ -66,6 +66,14 @@ class GroupedQueue final : private GroupTable, public SchedulingQueue {
   // Pods that wait for their group's object, and for the end of an attempt.
   size_t IncompleteCount() const;
   size_t PendingCount() const;
+  // Groups in a queue, and the pods in it that are there with their group.
+  struct GroupCount {
+    size_t groups = 0;
+    size_t pods = 0;
+  };
+  GroupCount CountGroups(QueueName queue) const;
+  // Since the queue was made.
+  const std::vector<GroupMoves>& Moves() const { return GroupTable::moves(); }
 
  private:
   struct InFlightPod {
@@ -75,6 +83,10 @@ class GroupedQueue final : private GroupTable, public SchedulingQueue {
 
   bool IsMember(PodId pod) const;
   void AddMember(QueuedPod record, const api::Time& now);
+  // Where the group is, if it waits; the two kinds of backoff are one.
+  std::optional<QueueName> QueueOf(const QueuedGroup& group) const;
+  // The group has other members than before.
+  void PutAgain(const QueuedGroup& group, const api::Time& now);
   // The list that holds the pod; null: none.
   const std::vector<QueuedPod>* ListOf(PodId pod, const QueuedGroup& group) const;
 

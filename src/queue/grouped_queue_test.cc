@@ -77,6 +77,22 @@ TEST_F(GroupedQueueTest, PodsOfAGroupArePoppedTogether) {
   EXPECT_EQ(queue_.Pop(At(2)), alone);
 }
 
+TEST_F(GroupedQueueTest, AGroupComesIntoAQueueOnceWhileItsPodsAreManyThere) {
+  host_.gates[0] = 1;  // the first pod of the cluster: its group is gated
+  Know("g");
+  const PodId p = Pod("p", "g");
+  Pod("q", "g", 1);
+  Pod("r", "g", 2);
+  ASSERT_EQ(Where(p), "gated");
+  const auto gated = static_cast<size_t>(QueueName::kGated);
+  ASSERT_EQ(queue_.Moves().size(), 1u);
+  EXPECT_EQ(queue_.Moves()[0].groups[gated], 1u);
+  EXPECT_EQ(queue_.Moves()[0].pods[gated], 1u + 2u + 3u);
+  EXPECT_EQ(queue_.CountGroups(QueueName::kGated).groups, 1u);
+  EXPECT_EQ(queue_.CountGroups(QueueName::kGated).pods, 3u);
+  EXPECT_EQ(queue_.CountGroups(QueueName::kActive).groups, 0u);
+}
+
 TEST_F(GroupedQueueTest, PodsWaitForTheObjectOfTheirGroup) {
   const PodId p = Pod("p", "g");
   EXPECT_EQ(Where(p), "incomplete");

@@ -160,13 +160,15 @@ void Algorithm::Schedule(Cycle& cycle, Cluster& cluster, const Pod& pod, Decisio
   if (found && Score(cycle, decision, score_always)) Choose(cycle, decision);
 }
 
-bool Algorithm::Begin(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* decision) {
-  Reset(cluster.NodeCount(), decision);
-  if (cluster.NodeCount() == 0) {
+bool Algorithm::Begin(Cycle& cycle, Cluster& cluster, const Pod& pod, Decision* decision,
+                      const NodeSet* within) {
+  const size_t nodes = within != nullptr ? CountOf(*within) : cluster.NodeCount();
+  Reset(nodes, decision);
+  if (nodes == 0) {
     decision->error = "no nodes available to schedule pods";
     return false;
   }
-  cycle.Begin(cluster, pod);
+  cycle.Begin(cluster, pod, within);
   const bool goes_on = RunPreFilter(cycle, decision);
   NoteRestricting(cycle, decision);
   ResetSets(cluster, decision);
@@ -472,6 +474,13 @@ size_t Algorithm::NodesToFind(const Cycle& cycle, size_t candidates) const {
       static_cast<int32_t>(std::min<size_t>(candidates, std::numeric_limits<int32_t>::max()));
   const int32_t wanted = framework::NumFeasibleNodesToFind(percentage, capped);
   return wanted < 0 ? candidates : static_cast<size_t>(wanted);
+}
+
+bool Algorithm::RepeatsItself(const framework::Profile& profile) const {
+  const int32_t percentage = profile.PercentageOfNodesToScore();
+  const bool all = percentage >= 100 || (percentage == 0 && !options_.adaptive_sampling);
+  return all && next_start_ == 0 && !profile.score.empty() &&
+         profile.GetBehaviour().tie_break_by_heap;
 }
 
 // Looks at nodes in kube-scheduler's order from where the last search stopped, until one more than

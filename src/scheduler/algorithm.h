@@ -77,7 +77,7 @@ class Algorithm {
   // that fails FindNodes, Score, Choose. The set `feasible` (and its count) may shrink between the
   // steps, and totals may be added to before Choose. False: the cycle is over, see the outcome.
   bool Begin(framework::Cycle& cycle, cluster::Cluster& cluster, const cluster::Pod& pod,
-             Decision* decision);
+             Decision* decision, const framework::NodeSet* within = nullptr);
   // True: the nominated node passes, and is the only one in `feasible`. Nothing is decided.
   bool FindNominated(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
   bool FindNodes(framework::Cycle& cycle, cluster::Cluster& cluster, Decision* decision);
@@ -90,6 +90,10 @@ class Algorithm {
 
   // Where the next search starts, in the cluster's node order.
   size_t NextStart() const { return next_start_; }
+  // Is the same decided about a pod however many were decided about before? `profile` is its.
+  bool RepeatsItself(const framework::Profile& profile) const;
+  // A search that was begun is begun again: it starts where it did.
+  void StartAgainAt(size_t start) { next_start_ = start; }
 
  private:
   // Each returns false when the cycle is over.

@@ -69,6 +69,10 @@ struct ExtendedCycle {
   std::map<cluster::NodeIndex, int64_t> scores;  // kPrioritize: so far
   std::unique_ptr<framework::ReviewedPostFilter> post_filter;        // kPreempt
   std::map<std::string, framework::PreemptionCandidate> candidates;  // kPreempt: by node
+  // Of a pod of a group: its group's cycle does not stop, but is run again with the answers.
+  bool of_group = false;
+  size_t asked = 0;                            // so far, answers that are known included
+  const framework::NodeSet* within = nullptr;  // null: all nodes
 };
 
 // Inputs that came while a cycle waited for extenders.

@@ -19,6 +19,7 @@
 #include "queue/scheduling_queue.h"
 #include "scheduler/algorithm.h"
 #include "scheduler/effects.h"
+#include "scheduler/groups/group_watch.h"
 #include "scheduler/point_times.h"
 
 namespace berth::framework {
@@ -77,10 +78,27 @@ enum class BatchStep : uint8_t {
   kStore,    // keeps the ranking
 };
 
+// How the cycle of a pod group ended.
+enum class GroupOutcome : uint8_t { kScheduled, kUnschedulable, kWaitingOnPreemption, kError };
+// As in the label of podgroup_schedule_attempts_total: "scheduled", …
+constexpr std::string_view NameOf(GroupOutcome outcome) {
+  constexpr std::string_view kNames[] = {"scheduled", "unschedulable", "waiting_on_preemption",
+                                         "error"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+// What a preemption takes from others.
+struct PreemptionSize {
+  bool for_group = false;  // the preemptor is a pod group
+  size_t victims = 0;
+  int64_t group_disruptions = 0;  // of a group's: victims that are groups or pods of groups
+  int64_t pdb_violations = 0;
+};
+
 // The kind of a change of an object.
 enum class Change : uint8_t { kAdd, kUpdate, kDelete };
 
-class EngineObserver : public framework::CycleWatch {
+class EngineObserver : public framework::CycleWatch, public GroupWatch {
  public:
   EngineObserver() = default;
   EngineObserver(const EngineObserver&) = delete;
@@ -130,6 +148,11 @@ class EngineObserver : public framework::CycleWatch {
                      const api::Time& /*now*/, bool /*watched*/) {}
   virtual void Preempted(const PodRef& /*preemptor*/, size_t /*victims*/,
                          std::string_view /*node*/) {}
+  // Told beside Preempted; and when all victims of one that has any were asked to go, or one could
+  // not be.
+  virtual void VictimsChosen(const PodRef& /*preemptor*/, const PreemptionSize&) {}
+  virtual void PreemptionExecuted(const PodRef& /*preemptor*/, bool /*for_group*/,
+                                  bool /*success*/) {}
   // The deletion of a victim was sent, or its binding was cancelled.
   virtual void VictimPreempted(const PodRef& /*preemptor*/, const PodRef& /*victim*/,
                                std::string_view /*node*/) {}
@@ -139,6 +162,12 @@ class EngineObserver : public framework::CycleWatch {
                                std::string_view /*node*/) {}
   virtual void PreemptionEnded(const PodRef& /*preemptor*/, std::string_view /*node*/,
                                bool /*success*/) {}
+  // The cycle of a pod group begins; it starts over with the answer of an extender, so that what
+  // GroupWatch was told of it does not count; it is over. Only the first of a group that is not
+  // tried. `may_start_over`: it has pods that extenders are asked about.
+  virtual void GroupBegan(std::string_view /*profile*/, bool /*may_start_over*/) {}
+  virtual void GroupStartedOver() {}
+  virtual void GroupAttempted(GroupOutcome) {}
   // OpportunisticBatching: the use a cycle made of its hint; the ranking is dropped, with the
   // reason as in the label of batch_cache_flushed_total; the last node is scored again.
   virtual void BatchAttempted(std::string_view /*profile*/, BatchAttempt) {}

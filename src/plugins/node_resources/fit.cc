@@ -247,6 +247,23 @@ void Fit::Filter(const framework::CycleContext& c, const framework::PluginState*
   }
 }
 
+int64_t Fit::MorePods(const framework::CycleContext& c, const framework::PluginState* state,
+                      NodeIndex node) const {
+  const State& s = *static_cast<const State*>(state);
+  if (s.fails_everywhere) return 0;
+  int64_t more =
+      std::max<int64_t>(0, WrapSub(c.cluster.AllowedPods()[node], c.cluster.PodCount()[node]));
+  for (const uint32_t i : s.offered) {
+    const State::Need& need = s.needs[i];
+    // What a placed pod adds to its node may differ from what it asks for, while it is resized.
+    const bool plain = need.amount > 0 && c.shape.on_node.Get(need.id) == need.amount;
+    if (need.of_devices || !plain) return -1;
+    const int64_t left = WrapSub(need.allocatable[node], need.requested[node]);
+    more = std::min(more, std::max<int64_t>(0, left) / need.amount);
+  }
+  return more;
+}
+
 framework::Status Fit::PreScore(const framework::CycleContext& c, framework::PluginState* state,
                                 const framework::NodeSet&) const {
   State& own = *static_cast<State*>(state);

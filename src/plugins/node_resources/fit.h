@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/points/node_capacity.h"
 #include "framework/points/pod_group.h"
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
@@ -22,6 +23,7 @@ class Fit final : public framework::PreFilterPlugin,
                   public framework::PreScorePlugin,
                   public framework::ScorePlugin,
                   public framework::PlacementScorePlugin,
+                  public framework::NodeCapacityPlugin,
                   public framework::EnqueueExtensions {
  public:
   Fit(const config::NodeResourcesFitArgs& args, const cluster::Cluster& cluster,
@@ -36,6 +38,8 @@ class Fit final : public framework::PreFilterPlugin,
                               framework::PreFilterResult*) const override;
   void Filter(const framework::CycleContext&, const framework::PluginState*,
               framework::FilterBatch&) const override;
+  int64_t MorePods(const framework::CycleContext&, const framework::PluginState*,
+                   cluster::NodeIndex node) const override;
   framework::Status PreScore(const framework::CycleContext&, framework::PluginState*,
                              const framework::NodeSet&) const override;
   void Score(const framework::CycleContext&, const framework::PluginState*,

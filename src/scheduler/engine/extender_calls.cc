@@ -6,6 +6,7 @@
 #include "base/wrap.h"
 #include "scheduler/engine/attempts.h"
 #include "scheduler/engine/bindings.h"
+#include "scheduler/engine/group_attempts.h"
 #include "scheduler/engine/intake.h"
 #include "scheduler/engine/preemptions.h"
 
@@ -39,15 +40,20 @@ void ExtenderCalls::BeginExtended(PodId id, ProfileRuntime& runtime) {
   extended_.emplace();
   extended_->pod = id;
   extended_->profile = c_.pods.Of(id).profile;
-  c_.attempts->attempt().Begin(*runtime.cycle, c_.cluster, id);
-  if (!c_.attempts->algorithm().Begin(*runtime.cycle, c_.cluster, c_.cluster.GetPod(id),
-                                      &c_.attempts->attempt().decision())) {
+  attempt_ = &c_.attempts->attempt();
+  attempt_->Begin(*runtime.cycle, c_.cluster, id);
+  Decide(runtime);
+}
+
+void ExtenderCalls::Decide(ProfileRuntime& runtime) {
+  Algorithm& algorithm = c_.attempts->algorithm();
+  if (!algorithm.Begin(*runtime.cycle, c_.cluster, c_.cluster.GetPod(extended_->pod), &decision(),
+                       extended_->within)) {
     EndExtended();
     return;
   }
   framework::WatchedPoint filter(runtime.cycle->watch(), framework::Point::kFilter);
-  const bool nominated = c_.attempts->algorithm().FindNominated(*runtime.cycle, c_.cluster,
-                                                                &c_.attempts->attempt().decision());
+  const bool nominated = algorithm.FindNominated(*runtime.cycle, c_.cluster, &decision());
   filter.End(Code::kSuccess);
   if (nominated) {
     extended_->stage = Stage::kNominated;
@@ -57,26 +63,55 @@ void ExtenderCalls::BeginExtended(PodId id, ProfileRuntime& runtime) {
   }
 }
 
+// The same steps every time, with one answer more each.
+bool ExtenderCalls::DecideMember(Attempt& attempt, ProfileRuntime& runtime,
+                                 const framework::NodeSet* within) {
+  Algorithm& algorithm = c_.attempts->algorithm();
+  if (answers_.empty()) {
+    first_node_ = algorithm.NextStart();
+  } else {
+    algorithm.StartAgainAt(first_node_);
+  }
+  extended_.emplace();
+  extended_->pod = attempt.pod();
+  extended_->profile = c_.pods.Of(attempt.pod()).profile;
+  extended_->of_group = true;
+  extended_->within = within;
+  attempt_ = &attempt;
+  Decide(runtime);
+  for (size_t i = 0; extended_ && i < answers_.size(); ++i) {
+    TakeAnswer(answers_[i].first, answers_[i].second);
+  }
+  const bool decided = !extended_;
+  if (decided) {
+    answers_.clear();
+  } else {
+    decision().outcome = Outcome::kError;
+    decision().error = "an extender has not answered yet";
+  }
+  attempt_->Decided();
+  attempt_ = nullptr;
+  return decided;
+}
+
 void ExtenderCalls::FindExtended() {
   ProfileRuntime& runtime = c_.runtimes[extended_->profile];
   framework::WatchedPoint filter(runtime.cycle->watch(), framework::Point::kFilter);
-  const bool found = c_.attempts->algorithm().FindNodes(*runtime.cycle, c_.cluster,
-                                                        &c_.attempts->attempt().decision());
-  filter.End(c_.attempts->attempt().decision().error.empty() ? Code::kSuccess : Code::kError);
+  const bool found = c_.attempts->algorithm().FindNodes(*runtime.cycle, c_.cluster, &decision());
+  filter.End(decision().error.empty() ? Code::kSuccess : Code::kError);
   if (!found) {
     EndExtended();
     return;
   }
   extended_->stage = Stage::kFilter;
-  extended_->feasible_before = c_.attempts->attempt().decision().feasible_count;
+  extended_->feasible_before = decision().feasible_count;
   AskNextFilter(0);
 }
 
 // The next extender that filters, from position `from` on, is asked about the nodes that are left.
 void ExtenderCalls::AskNextFilter(size_t from) {
   const ExtenderMask mask = c_.pods.Of(extended_->pod).extenders & c_.extenders.With(Verb::kFilter);
-  const int next =
-      c_.attempts->attempt().decision().feasible_count == 0 ? -1 : NextExtender(mask, from);
+  const int next = decision().feasible_count == 0 ? -1 : NextExtender(mask, from);
   if (next < 0) {
     Filtered();
     return;
@@ -87,6 +122,7 @@ void ExtenderCalls::AskNextFilter(size_t from) {
 }
 
 void ExtenderCalls::Ask(Verb verb, size_t extender) {
+  if (extended_->of_group && extended_->asked++ < answers_.size()) return;  // it has answered
   CallExtender call;
   call.extender = extender;
   call.verb = verb;
@@ -100,15 +136,26 @@ void ExtenderCalls::Ask(Verb verb, size_t extender) {
       }
     }
   } else {
-    call.nodes.reserve(c_.attempts->attempt().decision().feasible_count);
-    c_.attempts->attempt().decision().feasible.ForEach(
-        [&](NodeIndex n) { call.nodes.push_back(c_.cluster.NodeName(n)); });
+    call.nodes.reserve(decision().feasible_count);
+    decision().feasible.ForEach([&](NodeIndex n) { call.nodes.push_back(c_.cluster.NodeName(n)); });
   }
   c_.outbox.EmitAwaited(std::move(call), {Awaited::For::kExtender, {}, 0, extender});
 }
 
 bool ExtenderCalls::ExtenderResult(size_t extender, const EffectResult& result) {
   if (!extended_) return false;
+  if (!extended_->of_group) {
+    TakeAnswer(extender, result);
+    return !extended_;
+  }
+  answers_.emplace_back(extender, result);
+  if (--extended_->outstanding > 0) return false;
+  extended_.reset();
+  c_.attempts->groups()->Resume();
+  return !extended_;
+}
+
+void ExtenderCalls::TakeAnswer(size_t extender, const EffectResult& result) {
   const bool ok = result.code == EffectResult::Code::kOk && result.extender != nullptr;
   switch (extended_->stage) {
     case Stage::kNominated:
@@ -137,7 +184,6 @@ bool ExtenderCalls::ExtenderResult(size_t extender, const EffectResult& result) 
       break;
     }
   }
-  return !extended_;
 }
 
 // What is wrong with the answer; empty: nothing, and it has been taken up.
@@ -147,7 +193,7 @@ std::string ExtenderCalls::TakeFilterAnswer(const ExtenderAnswer& answer) {
   kept.Resize(c_.cluster.Rows());
   for (const std::string& name : answer.nodes) {
     const NodeIndex n = c_.cluster.FindNode(name);
-    if (n == cluster::kNoNode || !c_.attempts->attempt().decision().feasible.Contains(n)) {
+    if (n == cluster::kNoNode || !decision().feasible.Contains(n)) {
       return fmt::format(
           "extender {} claims a filtered node {} which is not found in the input node list",
           api::GoQuote(c_.extenders.At(extended_->extender).url_prefix), api::GoQuote(name));
@@ -161,13 +207,13 @@ std::string ExtenderCalls::TakeFilterAnswer(const ExtenderAnswer& answer) {
       const NodeIndex n = c_.cluster.FindNode(name);
       if (n == cluster::kNoNode || worse) continue;
       cycle.RejectForeign(n, code, reason);
-      c_.attempts->attempt().decision().diagnosis.rejected.Insert(n);
+      decision().diagnosis.rejected.Insert(n);
     }
   };
   reject(answer.failed_and_unresolvable, Code::kUnschedulableAndUnresolvable);
   reject(answer.failed, Code::kUnschedulable);
-  c_.attempts->attempt().decision().feasible_count = kept.Count();
-  c_.attempts->attempt().decision().feasible = std::move(kept);
+  decision().feasible_count = kept.Count();
+  decision().feasible = std::move(kept);
   return "";
 }
 
@@ -175,11 +221,11 @@ void ExtenderCalls::FilterFailed(size_t extender, const std::string& why) {
   if (c_.extenders.At(extender).ignorable) {
     AskNextFilter(extender + 1);
   } else if (extended_->stage == Stage::kNominated) {  // then all nodes, as if there were none
-    Forget(&c_.attempts->attempt().decision());
+    Forget(&decision());
     FindExtended();
   } else {
-    c_.attempts->attempt().decision().error = why;
-    c_.attempts->attempt().decision().outcome = Outcome::kError;
+    decision().error = why;
+    decision().outcome = Outcome::kError;
     EndExtended();
   }
 }
@@ -187,24 +233,22 @@ void ExtenderCalls::FilterFailed(size_t extender, const std::string& why) {
 void ExtenderCalls::Filtered() {
   framework::Cycle& cycle = *c_.runtimes[extended_->profile].cycle;
   if (extended_->stage == Stage::kNominated) {
-    if (c_.attempts->attempt().decision().feasible_count == 0) {
-      Forget(&c_.attempts->attempt().decision());
+    if (decision().feasible_count == 0) {
+      Forget(&decision());
       FindExtended();
       return;
     }
   } else {
-    if (c_.attempts->attempt().decision().feasible_count != extended_->feasible_before) {
-      c_.attempts->attempt().decision().diagnosis.unschedulable_plugins.emplace(
-          framework::kExtenderName);
+    if (decision().feasible_count != extended_->feasible_before) {
+      decision().diagnosis.unschedulable_plugins.emplace(framework::kExtenderName);
     }
-    if (c_.attempts->attempt().decision().feasible_count == 0) {
-      c_.attempts->algorithm().NoneLeft(cycle, &c_.attempts->attempt().decision());
+    if (decision().feasible_count == 0) {
+      c_.attempts->algorithm().NoneLeft(cycle, &decision());
       EndExtended();
       return;
     }
   }
-  if (!c_.attempts->algorithm().Score(cycle, &c_.attempts->attempt().decision(),
-                                      c_.attempts->interest().scores)) {
+  if (!c_.attempts->algorithm().Score(cycle, &decision(), c_.attempts->interest().scores)) {
     EndExtended();
     return;
   }
@@ -218,7 +262,7 @@ void ExtenderCalls::AskAllScores() {
       c_.pods.Of(extended_->pod).extenders & c_.extenders.With(Verb::kPrioritize);
   extended_->stage = Stage::kPrioritize;
   extended_->outstanding = 0;
-  if (c_.attempts->attempt().decision().feasible_count > 1) {
+  if (decision().feasible_count > 1) {
     for (int i = NextExtender(mask, 0); i >= 0; i = NextExtender(mask, i + 1)) {
       ++extended_->outstanding;
       Ask(Verb::kPrioritize, static_cast<size_t>(i));
@@ -231,7 +275,7 @@ void ExtenderCalls::TakeScores(size_t extender, const ExtenderAnswer& answer) {
   const int64_t weight = WrapMul(c_.extenders.At(extender).weight, kExtenderScoreScale);
   for (const auto& [name, score] : answer.scores) {
     const NodeIndex n = c_.cluster.FindNode(name);
-    if (n == cluster::kNoNode || !c_.attempts->attempt().decision().feasible.Contains(n)) continue;
+    if (n == cluster::kNoNode || !decision().feasible.Contains(n)) continue;
     int64_t& sum = extended_->scores[n];
     sum = WrapAdd(sum, WrapMul(score, weight));
   }
@@ -239,7 +283,7 @@ void ExtenderCalls::TakeScores(size_t extender, const ExtenderAnswer& answer) {
 
 void ExtenderCalls::Prioritized() {
   framework::Cycle& cycle = *c_.runtimes[extended_->profile].cycle;
-  Decision& decision = c_.attempts->attempt().decision();
+  Decision& decision = this->decision();
   // An extender without the verb counts as one that gives every node a score of 0.
   const ExtenderMask asked = c_.pods.Of(extended_->pod).extenders;
   framework::NodeSet scored(decision.feasible.Capacity());
@@ -256,21 +300,24 @@ void ExtenderCalls::Prioritized() {
 void ExtenderCalls::EndExtended() {
   const PodId id = extended_->pod;
   ProfileRuntime& runtime = c_.runtimes[extended_->profile];
+  const bool of_group = extended_->of_group;
   extended_.reset();
-  c_.attempts->attempt().Decided();
-  c_.attempts->TellDecided(c_.cluster.GetPod(id), runtime, c_.attempts->attempt().decision());
+  if (of_group) return;
+  attempt_->Decided();
+  c_.attempts->TellDecided(c_.cluster.GetPod(id), runtime, decision());
   c_.attempts->Conclude(id, runtime);
 }
 
 // --- Preempt
 
 void ExtenderCalls::BeginReview(PodId id, ProfileRuntime& runtime) {
+  attempt_ = &c_.attempts->attempt();
   extended_.emplace();
   extended_->pod = id;
   extended_->profile = c_.pods.Of(id).profile;
   extended_->stage = Stage::kPreempt;
   extended_->post_filter = std::make_unique<framework::ReviewedPostFilter>(
-      *runtime.cycle, c_.cluster, c_.attempts->attempt().decision().diagnosis);
+      *runtime.cycle, c_.cluster, decision().diagnosis);
   ProceedNoFit(extended_->post_filter->Run());
 }
 

@@ -10,6 +10,7 @@
 #include "cluster/objects/object_store.h"
 #include "framework/points/group_search.h"
 #include "scheduler/engine/attempts.h"
+#include "scheduler/engine/extender_calls.h"
 #include "scheduler/engine/preemptions.h"
 #include "scheduler/groups/validation.h"
 
@@ -23,6 +24,13 @@ constexpr std::string_view kInitiallyScheduled = "PodGroupInitiallyScheduled";
 queue::GroupEnd EndOf(const GroupStatus& status) {
   if (status.Ok()) return queue::GroupEnd::kScheduled;
   return status.IsRejected() ? queue::GroupEnd::kRejected : queue::GroupEnd::kError;
+}
+
+GroupOutcome GroupOutcomeOf(const GroupResult& result) {
+  if (result.status.Ok()) return GroupOutcome::kScheduled;
+  if (!result.status.IsRejected()) return GroupOutcome::kError;
+  return result.waits_for_preemption ? GroupOutcome::kWaitingOnPreemption
+                                     : GroupOutcome::kUnschedulable;
 }
 
 Nomination NominationOf(MemberResult::Nomination nomination) {
@@ -65,6 +73,11 @@ void GroupAttempts::Try(PodId group) {
   const ObjectPtr object = c_.cluster.Objects().pod_groups.Share(popped.namespace_, popped.name);
   BERTH_DCHECK(object != nullptr);  // the pods of other groups are not queued
   members_.assign(popped.pods.begin(), popped.pods.end());
+  runtime_ = &c_.runtimes[c_.pods.Of(members_.front()).profile];
+  asks_extenders_ = AsksExtenders();
+  if (c_.observer != nullptr) {
+    c_.observer->GroupBegan(runtime_->profile->Name(), asks_extenders_);
+  }
   if (const std::string why = WhyNotTried(*object); !why.empty()) {
     FailAll(group, *object, why);
     return;
@@ -74,47 +87,78 @@ void GroupAttempts::Try(PodId group) {
     queue_.EndAttempt(group, queue::GroupEnd::kScheduled, c_.now);
     return;
   }
-  runtime_ = &c_.runtimes[c_.pods.Of(members_.front()).profile];
+  group_ = group;
+  object_ = object;
+  Run();
+}
+
+void GroupAttempts::Resume() {
+  if (c_.observer != nullptr) c_.observer->GroupStartedOver();
+  Run();
+}
+
+void GroupAttempts::Run() {
+  recalled_ = 0;
   GroupAlgorithm algorithm(*runtime_->cycle, c_.cluster, *this);
-  algorithm.set_search_steps(SearchStepsOf(*runtime_->profile));
-  GroupResult result = algorithm.Run({*object, members_});
+  algorithm.set_watch(c_.observer);
+  // A search would ask extenders again and again.
+  if (!asks_extenders_) algorithm.set_search_steps(SearchStepsOf(*runtime_->profile));
+  GroupResult result = algorithm.Run({*object_, members_});
+  if (c_.extender_calls->Waiting()) return;
+  known_.clear();
+  const ObjectPtr object = std::move(object_);
   if (!result.preemption.victims.empty() &&
       c_.preemptions->StartGroupPreemption(*object, members_, result.preemption)) {
-    waiting_ = Waiting{group, object, std::move(result), {}};
+    waiting_ = Waiting{group_, object, std::move(result), {}};
     for (const MemberResult& member : waiting_->result.members) {
       waiting_->pods.push_back(c_.cluster.GetPod(member.pod).key());
     }
     return;
   }
-  Conclude(group, *object, result);
+  Conclude(group_, *object, result);
 }
 
 NodeIndex GroupAttempts::Decide(Attempt& attempt, const framework::NodeSet* within) {
   Attempts& attempts = *c_.attempts;
   const cluster::Pod& pod = c_.cluster.GetPod(attempt.pod());
   attempts.TellPassedOver(pod, *runtime_);
-  attempt.Decide(attempts.algorithm(), attempts.interest().scores, within);
+  if (asks_extenders_ && c_.extender_calls->AsksExtenders(pod.id)) {
+    if (!c_.extender_calls->DecideMember(attempt, *runtime_, within)) return cluster::kNoNode;
+  } else {
+    attempt.Decide(attempts.algorithm(), attempts.interest().scores, within);
+  }
   attempts.TellDecided(pod, *runtime_, attempt.decision());
   return attempt.decision().node;
 }
 
-// Empty: nothing is wrong with the group. The cycle of a group is not interrupted, so extenders
-// cannot be asked about its pods; without them the decision would not be what the user wants.
+bool GroupAttempts::RepeatsItself() const {
+  return !asks_extenders_ && c_.attempts->algorithm().RepeatsItself(*runtime_->profile);
+}
+
+const MemberResult* GroupAttempts::Recall() {
+  return recalled_ < known_.size() ? &known_[recalled_++] : nullptr;
+}
+
+void GroupAttempts::Remember(const MemberResult& member) {
+  if (!asks_extenders_ || c_.extender_calls->Waiting()) return;
+  known_.push_back(member);
+  recalled_ = known_.size();
+}
+
+bool GroupAttempts::AsksExtenders() const {
+  return !c_.extenders.Empty() && std::ranges::any_of(members_, [&](PodId id) {
+    return c_.extender_calls->AsksExtenders(id);
+  });
+}
+
+// Empty: nothing is wrong with the group.
 std::string GroupAttempts::WhyNotTried(const api::PodGroup& object) const {
   const auto knows = [&](const std::string& name) {
     return std::ranges::any_of(c_.runtimes, [&](const ProfileRuntime& runtime) {
       return runtime.profile->Name() == name;
     });
   };
-  std::string why = WhyInvalid(c_.cluster, {object, members_}, c_.options.behaviour, knows);
-  if (!why.empty() || c_.extenders.Empty()) return why;
-  using Verb = CallExtender::Verb;
-  const ExtenderMask asked = c_.extenders.With(Verb::kFilter) |
-                             c_.extenders.With(Verb::kPrioritize) |
-                             c_.extenders.With(Verb::kPreempt);
-  const bool any = std::ranges::any_of(
-      members_, [&](PodId id) { return (c_.pods.Of(id).extenders & asked) != 0; });
-  return any ? "extenders are not called for pods of pod groups" : "";
+  return WhyInvalid(c_.cluster, {object, members_}, c_.options.behaviour, knows);
 }
 
 void GroupAttempts::FailAll(PodId group, const api::PodGroup& object, const std::string& why) {
@@ -162,6 +206,9 @@ void GroupAttempts::Conclude(PodId group, const api::PodGroup& object, const Gro
     }
   }
   WriteCondition(object, ConditionOf(result));
+  if (c_.observer != nullptr) {
+    c_.observer->GroupAttempted(GroupOutcomeOf(result));
+  }
   queue_.EndAttempt(group, EndOf(result.before_post_filter), c_.now);
 }
 

@@ -6,8 +6,9 @@
 //                              └─▶ preemption ─▶ each pod: queued again ──────────────┘
 //
 // Exists where groups are scheduled (Behaviour::pod_groups); reached through Attempts. A cycle is
-// over when Try returns, except that without async preemption it waits until the victims are on
-// their way; no other pod is tried before that.
+// over when Try returns, with two exceptions: it waits for extenders, whose answers make it run
+// again from its start, and without async preemption until the victims are on their way. No other
+// pod is tried before that.
 #pragma once
 
 #include <memory>
@@ -30,6 +31,8 @@ class GroupAttempts final : private MemberDecider {
 
   // Runs the cycle of a group that Pop has returned.
   void Try(PodId group);
+  // The extenders that the cycle waits for have answered.
+  void Resume();
   // The object of a group has come or gone, and the cluster has it so.
   void ObjectAdded(const api::PodGroup& object);
   void ObjectDeleted(const api::PodGroup& object);
@@ -50,7 +53,12 @@ class GroupAttempts final : private MemberDecider {
 
   // --- MemberDecider
   NodeIndex Decide(Attempt& attempt, const framework::NodeSet* within) override;
+  bool RepeatsItself() const override;
+  const MemberResult* Recall() override;
+  void Remember(const MemberResult& member) override;
 
+  void Run();
+  bool AsksExtenders() const;
   std::string WhyNotTried(const api::PodGroup& object) const;
   void FailAll(PodId group, const api::PodGroup& object, const std::string& why);
   void Conclude(PodId group, const api::PodGroup& object, const GroupResult& result);
@@ -60,8 +68,15 @@ class GroupAttempts final : private MemberDecider {
 
   EngineContext& c_;
   queue::GroupedQueue& queue_;
-  std::vector<PodId> members_;         // of the cycle that runs
-  ProfileRuntime* runtime_ = nullptr;  // the same
+  // Of the cycle that runs.
+  PodId group_ = cluster::kNoPod;
+  ObjectPtr object_;
+  std::vector<PodId> members_;
+  ProfileRuntime* runtime_ = nullptr;
+  bool asks_extenders_ = false;
+  std::vector<MemberResult> known_;  // with extenders: what pods have come to, in order
+  size_t recalled_ = 0;              // of them, in this run
+
   std::optional<Waiting> waiting_;
   // Groups, by uid, whose condition was written as true: the watch may not show it yet.
   boost::unordered_flat_set<std::string> scheduled_;

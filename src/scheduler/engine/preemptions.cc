@@ -30,7 +30,8 @@ bool Preemptions::StartPreemption(PodId id, const framework::PostFilterResult& r
   preemption.priority = preemptor.shape->priority;
   preemption.node = result.nominated_node;
   preemption.scheduler_name = c_.runtimes[c_.pods.Of(id).profile].profile->Name();
-  return Start(std::move(preemption), result.victims, failure);
+  const PreemptionSize size{.victims = result.victims.size()};
+  return Start(std::move(preemption), result.victims, size, failure);
 }
 
 bool Preemptions::StartGroupPreemption(const api::PodGroup& group, std::span<const PodId> pods,
@@ -43,11 +44,15 @@ bool Preemptions::StartGroupPreemption(const api::PodGroup& group, std::span<con
   preemption.priority = cluster::PriorityOf(c_.cluster, group);
   preemption.node = kWholeCluster;
   preemption.scheduler_name = c_.runtimes[c_.pods.Of(pods.front()).profile].profile->Name();
-  return Start(std::move(preemption), result.victims, {});
+  const PreemptionSize size{.for_group = true,
+                            .victims = result.victims.size(),
+                            .group_disruptions = result.group_disruptions,
+                            .pdb_violations = result.pdb_violations};
+  return Start(std::move(preemption), result.victims, size, {});
 }
 
 bool Preemptions::Start(Preemption&& started, std::span<const PodId> victims,
-                        const Failure& failure) {
+                        const PreemptionSize& size, const Failure& failure) {
   const uint64_t key = next_preemption_++;
   Preemption& preemption = preemptions_[key] = std::move(started);
   const config::Behaviour& behaviour = c_.options.behaviour;
@@ -63,6 +68,7 @@ bool Preemptions::Start(Preemption&& started, std::span<const PodId> victims,
     c_.log.rates().Preempted(victims.size());
     if (c_.observer != nullptr) {
       c_.observer->Preempted(preemption.preemptor, victims.size(), preemption.node);
+      c_.observer->VictimsChosen(preemption.preemptor, size);
     }
   }
   if (!c_.options.behaviour.async_preemption) {
@@ -120,6 +126,7 @@ void Preemptions::ProceedWaited(uint64_t id) {
   const Preemption finished = std::move(preemption);
   preemptions_.erase(id);
   preemption_waited_for_ = false;
+  TellExecuted(finished, !finished.victim_failed);
   if (finished.of_group) return c_.attempts->groups()->PreemptionOver(finished.failed);
   const PodId preemptor = c_.cluster.FindPod(finished.pods.front());
   if (preemptor == cluster::kNoPod) return;
@@ -291,9 +298,15 @@ void Preemptions::VictimDone(uint64_t id, size_t victim, const std::string& note
   if (--preemption.outstanding == 0) ProceedPreemption(id);
 }
 
+void Preemptions::TellExecuted(const Preemption& finished, bool success) {
+  if (c_.observer == nullptr) return;
+  c_.observer->PreemptionExecuted(finished.preemptor, finished.of_group, success);
+}
+
 void Preemptions::FinishPreemption(uint64_t id) {
   const Preemption finished = std::move(preemptions_[id]);
   preemptions_.erase(id);
+  TellExecuted(finished, !finished.failed);
   if (c_.observer != nullptr) {
     c_.observer->PreemptionEnded(finished.preemptor, finished.node, !finished.failed);
   }

@@ -73,7 +73,8 @@ class Preemptions {
 
  private:
   // True: what follows the preemption follows its end, not now.
-  bool Start(Preemption&& started, std::span<const PodId> victims, const Failure& failure);
+  bool Start(Preemption&& started, std::span<const PodId> victims, const PreemptionSize& size,
+             const Failure& failure);
   void ClearNominations(uint64_t id);
   bool PreemptorIsThere(const Preemption& preemption) const;
   void ProceedPreemption(uint64_t id);
@@ -88,6 +89,7 @@ class Preemptions {
   // Whether the preemptor is kept out of the queue.
   void HoldBack(const Preemption& preemption, bool preempting);
   void FinishPreemption(uint64_t id);
+  void TellExecuted(const Preemption& finished, bool success);
 
   EngineContext& c_;
   std::map<uint64_t, Preemption> preemptions_;

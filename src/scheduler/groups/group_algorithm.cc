@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "cluster/pods/group_state.h"
 #include "cluster/transaction.h"
 #include "framework/runtime/diagnosis.h"
@@ -18,6 +19,8 @@ using framework::Code;
 using framework::PlacementProgress;
 using framework::PodGroupInfo;
 using framework::Status;
+
+constexpr std::string_view kDefaultPreemption = "DefaultPreemption";
 
 // A pod that was refused on the node that had been chosen for it.
 std::string OneNodeMessage(const Status& status) {
@@ -34,6 +37,11 @@ void AddPlugin(const Status& status, MemberResult* member) {
       .emplace(status.plugin());
 }
 
+GroupStatus NoPlacement(size_t placements, const GroupStatus& first) {
+  return GroupStatus::Unschedulable({fmt::format(
+      "0/{} placements are available, first placement status: {}", placements, first.ErrorText())});
+}
+
 // Pods that were not tried fail as the group does.
 void AddUntried(const PodGroupInfo& info, GroupResult* result) {
   if (result->members.size() == info.unscheduled.size()) return;
@@ -48,13 +56,25 @@ void AddUntried(const PodGroupInfo& info, GroupResult* result) {
   }
 }
 
-}  // namespace
+// Reports a point from construction to End, to a watch that may be null.
+class WatchedGroupPoint {
+ public:
+  WatchedGroupPoint(GroupWatch* watch, GroupPoint point) : watch_(watch), point_(point) {
+    if (watch_ != nullptr) watch_->GroupPointBegan(point_);
+  }
+  void End(Code code) const {
+    if (watch_ != nullptr) watch_->GroupPointEnded(point_, code);
+  }
 
-// --- One run over some nodes
+ private:
+  GroupWatch* watch_;
+  GroupPoint point_;
+};
 
-Status GroupAlgorithm::Feasible(const PodGroupInfo& info, const PlacementProgress& progress) const {
+Status AskFeasible(const framework::Profile& profile, const PodGroupInfo& info,
+                   const PlacementProgress& progress) {
   Status outcome;
-  for (const auto& [plugin, index] : cycle_.profile().placement_feasible) {
+  for (const auto& [plugin, index] : profile.placement_feasible) {
     Status status = plugin->PlacementFeasible(info, progress);
     if (status.Ok()) continue;
     status.set_plugin(plugin->Name());
@@ -65,6 +85,17 @@ Status GroupAlgorithm::Feasible(const PodGroupInfo& info, const PlacementProgres
     outcome = std::move(status);
   }
   return outcome;
+}
+
+}  // namespace
+
+// --- One run over some nodes
+
+Status GroupAlgorithm::Feasible(const PodGroupInfo& info, const PlacementProgress& progress) const {
+  const WatchedGroupPoint point(watch_, GroupPoint::kPlacementFeasible);
+  Status status = AskFeasible(cycle_.profile(), info, progress);
+  point.End(status.code());
+  return status;
 }
 
 GroupAlgorithm::Search GroupAlgorithm::RunIn(const PodGroupInfo& info,
@@ -129,6 +160,25 @@ void GroupAlgorithm::PlaceMembers(const PodGroupInfo& info, const framework::Nod
 }
 
 MemberResult GroupAlgorithm::PlaceMember(PodId pod, const framework::NodeSet* within) {
+  if (const MemberResult* known = decider_.Recall()) {
+    if (known->status.Ok()) PlaceAsBefore(*known, within);
+    return *known;
+  }
+  MemberResult member = DecideMember(pod, within);
+  decider_.Remember(member);
+  return member;
+}
+
+void GroupAlgorithm::PlaceAsBefore(const MemberResult& known, const framework::NodeSet* within) {
+  attempt_.Begin(cycle_, cluster_, known.pod);
+  cycle_.Begin(cluster_, cluster_.GetPod(known.pod), within);
+  if (cycle_.RunPreFilter().Ok()) cycle_.FilterOne(known.node);
+  attempt_.Decided();
+  [[maybe_unused]] const Status reserved = attempt_.Reserve(known.node);
+  BERTH_DCHECK(reserved.Ok());
+}
+
+MemberResult GroupAlgorithm::DecideMember(PodId pod, const framework::NodeSet* within) {
   MemberResult member;
   member.pod = pod;
   attempt_.Begin(cycle_, cluster_, pod);
@@ -225,33 +275,89 @@ GroupAlgorithm::Search GroupAlgorithm::RunPlacements(const PodGroupInfo& info,
                                                      std::vector<PlacementResult>* placements) {
   PlacementResult result;
   Search search;
-  search.status = GeneratePlacements(cycle_.profile(), cluster_, info, &result.placements);
+  const WatchedGroupPoint generate(watch_, GroupPoint::kPlacementGenerate);
+  search.status = GeneratePlacements(cycle_.profile(), cluster_, info, watch_, &result.placements);
+  generate.End(search.status.code);
   if (!search.status.Ok()) return search;
+  if (watch_ != nullptr) watch_->PlacementsGenerated(result.placements.size());
+  const bool may_count =
+      result.placements.size() > 1 && search_steps_ == 0 && decider_.RepeatsItself();
+  bool over = false;
+  search = TryPlacements(info, may_count, &result, &over);
+  if (over) return search;
+  placements->push_back(std::move(result));
+  return search;
+}
+
+GroupAlgorithm::Search GroupAlgorithm::RunPlacement(const PodGroupInfo& info,
+                                                    const framework::Placement& placement) {
+  const bool all = placement.nodes.Count() == cluster_.NodeCount();
+  return RunIn(info, all ? nullptr : &placement.nodes);
+}
+
+// What counting says of a placement: whether the group fits there, with how many pods. Nothing: it
+// has to be tried.
+std::optional<GroupAlgorithm::Counted> GroupAlgorithm::CountPlacement(
+    const PodGroupInfo& info, const PlacementCapacity& capacity,
+    const framework::Placement& placement, int64_t placed) const {
+  const auto [least, most] = capacity.Places(placement.nodes);
+  const auto all = static_cast<int64_t>(info.unscheduled.size());
+  const bool known = least == most || least == all;
+  const Status enough = Feasible(info, {placed + (known ? least : most), 0});
+  if (enough.code() == Code::kError || (enough.Ok() && !known)) return std::nullopt;
+  return Counted{enough.Ok(), least};
+}
+
+// `may_count`: placements need not be tried where counting says what would come of it. Of those
+// only the best one is tried, or the first if none will do. `over`: a plugin has failed.
+GroupAlgorithm::Search GroupAlgorithm::TryPlacements(const PodGroupInfo& info, bool may_count,
+                                                     PlacementResult* result, bool* over) {
+  std::optional<PlacementCapacity> capacity;
+  if (may_count) capacity = PlacementCapacity::Of(cycle_, cluster_, info);
+  const auto placed = static_cast<int64_t>(cluster::PlacedMemberCount(cluster_, info.group));
   std::vector<Search> searches;
-  PlacementSearch found(cycle_.profile(), cluster_, info, result);
-  for (const framework::Placement& placement : result.placements) {
-    const bool all = placement.nodes.Count() == cluster_.NodeCount();
-    Search own = RunIn(info, all ? nullptr : &placement.nodes);
-    if (own.status.IsError()) return own;
-    if (own.status.Ok()) found.AddFeasible(searches.size(), own.members);
+  std::vector<std::optional<Counted>> counted;
+  PlacementSearch found(cycle_.profile(), cluster_, info, watch_, *result);
+  for (const framework::Placement& placement : result->placements) {
+    if (watch_ != nullptr) watch_->PlacementBegan();
+    const size_t i = searches.size();
+    counted.emplace_back();
+    if (capacity) counted.back() = CountPlacement(info, *capacity, placement, placed);
+    Search own;
+    if (!counted.back()) own = RunPlacement(info, placement);
+    *over = own.status.IsError();
+    if (*over) return own;
+    const bool feasible = counted.back() ? counted.back()->feasible : own.status.Ok();
+    if (watch_ != nullptr) watch_->PlacementTried(feasible);
+    if (feasible && counted.back()) {
+      std::vector<framework::ProposedAssignment> assignments;
+      for (const PodId pod : info.unscheduled.first(static_cast<size_t>(counted.back()->pods))) {
+        assignments.push_back({pod, cluster::kNoNode});
+      }
+      found.AddFeasible(i, std::move(assignments));
+    } else if (feasible) {
+      found.AddFeasible(i, own.members);
+    }
     // Of those that fail, the first is reported.
-    if (own.status.Ok() || searches.empty()) {
+    if (feasible || searches.empty()) {
       searches.push_back(std::move(own));
     } else {
       searches.emplace_back();
     }
   }
-  if (result.feasible == 0) {
-    search = std::move(searches.front());
-    search.status = GroupStatus::Unschedulable(
-        {fmt::format("0/{} placements are available, first placement status: {}",
-                     result.placements.size(), search.status.ErrorText())});
-  } else if (GroupStatus status = found.Choose(); !status.Ok()) {
-    search.status = std::move(status);
-  } else {
-    search = std::move(searches[result.chosen]);
+  Search search;
+  if (result->feasible > 0) {
+    search.status = found.Choose();
+    if (!search.status.Ok()) return search;
   }
-  placements->push_back(std::move(result));
+  const size_t wanted = result->feasible > 0 ? result->chosen : 0;
+  search = std::move(searches[wanted]);
+  if (counted[wanted]) search = RunPlacement(info, result->placements[wanted]);
+  *over = search.status.IsError();
+  if (*over) return search;
+  if (result->feasible == 0) {
+    search.status = NoPlacement(result->placements.size(), search.status);
+  }
   return search;
 }
 
@@ -268,6 +374,7 @@ GroupResult GroupAlgorithm::Run(const PodGroupInfo& info) {
   result.any_scheduled = search.any_scheduled;
   result.members = std::move(search.members);
   AddUntried(info, &result);
+  if (watch_ != nullptr) watch_->GroupAlgorithmEnded();
   if (result.status.code == Code::kUnschedulable) RunPostFilter(info, &result);
   return result;
 }
@@ -280,7 +387,10 @@ class GroupAlgorithm::Trial final : public framework::PodGroupTrial {
         std::vector<PlacementResult>* placements)
       : algorithm_(algorithm), info_(info), placements_(placements) {}
 
+  bool ran() const { return ran_; }
+
   Status Run(std::vector<framework::TrialAssignment>* assignments) override {
+    ran_ = true;
     algorithm_.keep_states_ = true;
     Search search = algorithm_.RunRoot(info_, placements_);
     algorithm_.keep_states_ = false;
@@ -297,13 +407,16 @@ class GroupAlgorithm::Trial final : public framework::PodGroupTrial {
   GroupAlgorithm& algorithm_;
   const PodGroupInfo& info_;
   std::vector<PlacementResult>* placements_;
+  bool ran_ = false;
 };
 
 void GroupAlgorithm::RunPostFilter(const PodGroupInfo& info, GroupResult* result) {
   Trial trial(*this, info, &result->placements);
   result->post_filter_ran = true;
+  const WatchedGroupPoint point(watch_, GroupPoint::kPodGroupPostFilter);
   result->post_filter = AskPostFilters(info, trial, &result->preemption);
   const Status& status = result->post_filter;
+  point.End(status.code());
   if (status.code() == Code::kError) {
     result->status = GroupStatus(status);
     return;
@@ -323,8 +436,7 @@ Status GroupAlgorithm::AskPostFilters(const PodGroupInfo& info, Trial& trial,
   std::string_view first;
   for (const auto& [plugin, index] : cycle_.profile().pod_group_post_filter) {
     framework::PodGroupPostFilterResult own;
-    Status status = plugin->PodGroupPostFilter(cycle_, cluster_, info, trial, &own);
-    status.set_plugin(plugin->Name());
+    Status status = AskPostFilter(*plugin, info, trial, &own);
     if (status.Ok()) *result = std::move(own);
     if (status.Ok() || status.code() == Code::kUnschedulableAndUnresolvable) return status;
     if (status.code() != Code::kUnschedulable) {
@@ -338,6 +450,22 @@ Status GroupAlgorithm::AskPostFilters(const PodGroupInfo& info, Trial& trial,
   }
   Status status(Code::kUnschedulable, std::move(reasons));
   status.set_plugin(first);
+  return status;
+}
+
+Status GroupAlgorithm::AskPostFilter(framework::PodGroupPostFilterPlugin& plugin,
+                                     const PodGroupInfo& info, Trial& trial,
+                                     framework::PodGroupPostFilterResult* result) {
+  if (watch_ != nullptr) watch_->GroupPluginBegan(GroupPoint::kPodGroupPostFilter);
+  Status status = plugin.PodGroupPostFilter(cycle_, cluster_, info, trial, result);
+  status.set_plugin(plugin.Name());
+  if (watch_ == nullptr) return status;
+  watch_->GroupPluginEnded(GroupPoint::kPodGroupPostFilter, plugin.Name(), status.code());
+  if (plugin.Name() == kDefaultPreemption) {
+    // Without a trial it is over early, unless there is nobody to preempt.
+    const bool searched = trial.ran() || status.code() == Code::kUnschedulableAndUnresolvable;
+    watch_->GroupPreemptionTried(status.code(), searched);
+  }
   return status;
 }
 

@@ -7,13 +7,17 @@
 // Deterministic: of placements with equal totals the first by name is taken.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cluster/cluster.h"
 #include "framework/runtime/cycle.h"
 #include "scheduler/attempt.h"
 #include "scheduler/groups/group_result.h"
+#include "scheduler/groups/group_watch.h"
+#include "scheduler/groups/placement_capacity.h"
 
 namespace berth::scheduler {
 
@@ -25,6 +29,14 @@ class MemberDecider {
   // Brings the attempt to a decision among the nodes `within` (null: all). Returns the node of a
   // decision that is kScheduled.
   virtual cluster::NodeIndex Decide(Attempt& attempt, const framework::NodeSet* within) = 0;
+  // Is the same decided about a pod however many were decided about before? Then a cycle may decide
+  // about fewer.
+  virtual bool RepeatsItself() const { return false; }
+  // For callers that run a cycle again from its start, with the same pods on the same cluster: what
+  // the pod whose turn it is came to before. Null: it is to be decided about.
+  virtual const MemberResult* Recall() { return nullptr; }
+  // A pod that was decided about has come to this.
+  virtual void Remember(const MemberResult&) {}
 };
 
 class GroupAlgorithm {
@@ -36,6 +48,8 @@ class GroupAlgorithm {
   // Beyond kube-scheduler: where the pods in their order do not find places, a search may place
   // this many, see group_search.cc. 0, as at first: nothing is searched.
   void set_search_steps(int64_t steps) { search_steps_ = steps; }
+  // Null: nobody watches.
+  void set_watch(GroupWatch* watch) { watch_ = watch; }
 
   // REQUIRES: `info` has at least one pod, and they are pending.
   GroupResult Run(const framework::PodGroupInfo& info);
@@ -55,6 +69,17 @@ class GroupAlgorithm {
   Search RunPlacements(const framework::PodGroupInfo& info,
                        std::vector<PlacementResult>* placements);
   Search RunIn(const framework::PodGroupInfo& info, const framework::NodeSet* within);
+  Search RunPlacement(const framework::PodGroupInfo& info, const framework::Placement& placement);
+  Search TryPlacements(const framework::PodGroupInfo& info, bool may_count, PlacementResult* result,
+                       bool* over);
+  struct Counted {
+    bool feasible = false;
+    int64_t pods = 0;  // of the group that get nodes, if it is
+  };
+  std::optional<Counted> CountPlacement(const framework::PodGroupInfo& info,
+                                        const PlacementCapacity& capacity,
+                                        const framework::Placement& placement,
+                                        int64_t placed) const;
   // False: it has found nothing.
   bool RunSearch(const framework::PodGroupInfo& info, const framework::NodeSet* within,
                  framework::PlacementProgress start, Search* search);
@@ -63,6 +88,8 @@ class GroupAlgorithm {
   void PlaceMembers(const framework::PodGroupInfo& info, const framework::NodeSet* within,
                     framework::PlacementProgress progress, Search* search);
   MemberResult PlaceMember(cluster::PodId pod, const framework::NodeSet* within);
+  MemberResult DecideMember(cluster::PodId pod, const framework::NodeSet* within);
+  void PlaceAsBefore(const MemberResult& known, const framework::NodeSet* within);
   void TellFailure(MemberResult* member);
   void KeepState(const MemberResult& member, Search* search);
   void Unreserve(const MemberResult& member, framework::CycleState* state);
@@ -73,6 +100,9 @@ class GroupAlgorithm {
   void RunPostFilter(const framework::PodGroupInfo& info, GroupResult* result);
   framework::Status AskPostFilters(const framework::PodGroupInfo& info, Trial& trial,
                                    framework::PodGroupPostFilterResult* result);
+  framework::Status AskPostFilter(framework::PodGroupPostFilterPlugin& plugin,
+                                  const framework::PodGroupInfo& info, Trial& trial,
+                                  framework::PodGroupPostFilterResult* result);
 
   framework::Cycle& cycle_;
   cluster::Cluster& cluster_;
@@ -80,6 +110,7 @@ class GroupAlgorithm {
   Attempt attempt_;
   bool keep_states_ = false;  // of pods that got a node
   int64_t search_steps_ = 0;
+  GroupWatch* watch_ = nullptr;
 };
 
 }  // namespace berth::scheduler

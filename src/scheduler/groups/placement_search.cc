@@ -12,7 +12,7 @@ namespace berth::scheduler {
 using framework::Status;
 
 GroupStatus GeneratePlacements(const framework::Profile& profile, const cluster::Cluster& cluster,
-                               const framework::PodGroupInfo& info,
+                               const framework::PodGroupInfo& info, GroupWatch* watch,
                                std::vector<framework::Placement>* placements) {
   const framework::Placement all{"", cluster.Nodes()};
   if (profile.placement_generate.empty()) {
@@ -20,20 +20,27 @@ GroupStatus GeneratePlacements(const framework::Profile& profile, const cluster:
     return {};
   }
   const auto& generator = *profile.placement_generate.front().plugin;
-  if (const Status status = generator.GeneratePlacements(cluster, info, all, placements);
-      !status.Ok()) {
-    return GroupStatus(status);
+  if (watch != nullptr) watch->GroupPluginBegan(GroupPoint::kPlacementGenerate);
+  const Status status = generator.GeneratePlacements(cluster, info, all, placements);
+  if (watch != nullptr) {
+    watch->GroupPluginEnded(GroupPoint::kPlacementGenerate, generator.Name(), status.code());
   }
+  if (!status.Ok()) return GroupStatus(status);
   if (!placements->empty()) return {};
   return GroupStatus(Status::Unschedulable("no feasible placements found"));
 }
 
 void PlacementSearch::AddFeasible(size_t placement, const std::vector<MemberResult>& members) {
-  Feasible& feasible = feasible_.emplace_back();
-  feasible.placement = placement;
+  std::vector<framework::ProposedAssignment> assignments;
   for (const MemberResult& member : members) {
-    if (member.status.Ok()) feasible.assignments.push_back({member.pod, member.node});
+    if (member.status.Ok()) assignments.push_back({member.pod, member.node});
   }
+  AddFeasible(placement, std::move(assignments));
+}
+
+void PlacementSearch::AddFeasible(size_t placement,
+                                  std::vector<framework::ProposedAssignment> assignments) {
+  feasible_.push_back({placement, std::move(assignments)});
   ++result_.feasible;
 }
 
@@ -41,6 +48,16 @@ void PlacementSearch::AddFeasible(size_t placement, const std::vector<MemberResu
 GroupStatus PlacementSearch::Choose() {
   result_.chosen = feasible_.front().placement;
   if (feasible_.size() == 1) return {};
+  if (watch_ != nullptr) watch_->GroupPointBegan(GroupPoint::kPlacementScore);
+  GroupStatus status = ScorePlacements();
+  if (watch_ != nullptr) watch_->GroupPointEnded(GroupPoint::kPlacementScore, status.code);
+  if (!status.Ok()) return status;
+  const auto best = std::ranges::max_element(result_.scores, {}, &PlacementResult::Score::total);
+  result_.chosen = best->placement;
+  return {};
+}
+
+GroupStatus PlacementSearch::ScorePlacements() {
   for (const Feasible& feasible : feasible_) result_.scores.push_back({feasible.placement, {}, 0});
   for (const framework::ServedPlacementScore& served : profile_.placement_score) {
     std::vector<int64_t> scores;
@@ -53,8 +70,6 @@ GroupStatus PlacementSearch::Choose() {
       result_.scores[i].total = WrapAdd(result_.scores[i].total, weighted);
     }
   }
-  const auto best = std::ranges::max_element(result_.scores, {}, &PlacementResult::Score::total);
-  result_.chosen = best->placement;
   return {};
 }
 
@@ -71,7 +86,11 @@ Status PlacementSearch::ScoreAll(const framework::ServedPlacementScore& served,
     if (!status.Ok()) return failed("PlacementScore plugins", status);
   }
   if (plugin.HasNormalizePlacement()) {
+    if (watch_ != nullptr) watch_->GroupPluginBegan(GroupPoint::kPlacementNormalize);
     const Status status = plugin.NormalizePlacement(*scores);
+    if (watch_ != nullptr) {
+      watch_->GroupPluginEnded(GroupPoint::kPlacementNormalize, plugin.Name(), status.code());
+    }
     if (!status.Ok()) return failed("NormalizePlacementScore on PlacementScore plugins", status);
   }
   for (const int64_t score : *scores) {

@@ -48,10 +48,14 @@ constexpr Buckets kAttempt = {0.001, 2, 15};
 constexpr Buckets kPoint = {0.0001, 2, 12};
 constexpr Buckets kPlugin = {0.00001, 1.5, 20};
 constexpr Buckets kBatch = {0.00001, 2, 12};
+constexpr Buckets kVictims = {1, 2, 11};
+constexpr Buckets kPreemption = {0.001, 2, 16};
 
 bool AsyncPreemption(const Behaviour& behaviour) { return behaviour.async_preemption; }
 bool AsyncApiCalls(const Behaviour& behaviour) { return behaviour.async_api_calls; }
 bool ExtendedResource(const Behaviour& behaviour) { return behaviour.dra.extended_resource; }
+bool PodGroups(const Behaviour& behaviour) { return behaviour.pod_groups; }
+bool PodGroupTopology(const Behaviour& behaviour) { return behaviour.pod_group_topology; }
 bool BindingConditions(const Behaviour& behaviour) { return behaviour.dra.binding_conditions; }
 
 std::vector<Row> CycleRows() {
@@ -325,6 +329,128 @@ std::vector<Row> PreemptionRows() {
   };
 }
 
+std::vector<Row> PodGroupRows() {
+  return {
+      {.metric = Metric::kPodgroupScheduleAttemptsTotal,
+       .type = Type::kCounter,
+       .name = "scheduler_podgroup_schedule_attempts_total",
+       .help = "Number of attempts to schedule pod group, by the result. 'unschedulable' means a "
+               "pod group could not be scheduled, while 'error' means an internal scheduler "
+               "problem.",
+       .stability = kAlpha,
+       .labels = {"result", "profile"},
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kPodgroupSchedulingAttemptDurationSeconds,
+       .type = Type::kHistogram,
+       .name = "scheduler_podgroup_scheduling_attempt_duration_seconds",
+       .help = "Pod group scheduling attempt latency in seconds",
+       .stability = kAlpha,
+       .labels = {"result", "profile"},
+       .buckets = kAttempt,
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kPodgroupSchedulingAlgorithmDurationSeconds,
+       .type = Type::kHistogram,
+       .name = "scheduler_podgroup_scheduling_algorithm_duration_seconds",
+       .help = "Pod group scheduling algorithm latency in seconds",
+       .stability = kAlpha,
+       .buckets = kAttempt,
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kGeneratedPlacementsTotal,
+       .type = Type::kCounter,
+       .name = "scheduler_generated_placements_total",
+       .help = "Number of candidate placements generated when scheduling pod groups.",
+       .stability = kAlpha,
+       .labels = {"profile"},
+       .since = Release::k1_37,
+       .when = PodGroupTopology},
+      {.metric = Metric::kPlacementEvaluationsTotal,
+       .type = Type::kCounter,
+       .name = "scheduler_placement_evaluations_total",
+       .help = "Number of candidate placements evaluated when scheduling pod groups, by result. "
+               "'feasible' means the pod group fit into the placement, while 'infeasible' means it "
+               "did not.",
+       .stability = kAlpha,
+       .labels = {"result", "profile"},
+       .since = Release::k1_37,
+       .when = PodGroupTopology},
+      {.metric = Metric::kPlacementEvaluationDurationSeconds,
+       .type = Type::kHistogram,
+       .name = "scheduler_placement_evaluation_duration_seconds",
+       .help = "Latency in seconds of evaluating a single candidate placement when scheduling pod "
+               "groups, by result. 'feasible' means the pod group fit into the placement, while "
+               "'infeasible' means it did not.",
+       .stability = kAlpha,
+       .labels = {"result", "profile"},
+       .buckets = kAttempt,
+       .since = Release::k1_37,
+       .when = PodGroupTopology},
+  };
+}
+
+std::vector<Row> WorkloadPreemptionRows() {
+  return {
+      {.metric = Metric::kWorkloadPreemptionAttemptsTotal,
+       .type = Type::kCounter,
+       .name = "scheduler_workload_preemption_attempts_total",
+       .help = "Total preemption attempts initiated by workload (including pod groups) in the "
+               "cluster till now.",
+       .stability = kAlpha,
+       .labels = {"result"},
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kWorkloadPreemptionVictims,
+       .type = Type::kHistogram,
+       .name = "scheduler_workload_preemption_victims",
+       .help = "Number of pod preemption victims caused by workload preemption.",
+       .stability = kAlpha,
+       .buckets = kVictims,
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kPreemptionWorkloadDisruptions,
+       .type = Type::kHistogram,
+       .name = "scheduler_preemption_workload_disruptions",
+       .help = "Number of workload preemption units being preempted. A single preemption unit can "
+               "be all pods in a pod group (in case of DisruptionMode=all), or a single pod (in "
+               "case of DisruptionMode=single).",
+       .stability = kAlpha,
+       .labels = {"preemptor"},
+       .buckets = kVictims,
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kPreemptionEvaluationDurationSeconds,
+       .type = Type::kHistogram,
+       .name = "scheduler_preemption_evaluation_duration_seconds",
+       .help = "Duration in seconds for identifying the target preemption victims.",
+       .stability = kAlpha,
+       .labels = {"preemptor", "result"},
+       .buckets = kPreemption,
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kPreemptionExecutionDurationSeconds,
+       .type = Type::kHistogram,
+       .name = "scheduler_preemption_execution_duration_seconds",
+       .help = "Duration in seconds for preempting the target preemption victims. With async "
+               "preemption enabled, preemption execution does not block the scheduling of other "
+               "pods.",
+       .stability = kAlpha,
+       .labels = {"preemptor", "result"},
+       .buckets = kPreemption,
+       .since = Release::k1_37,
+       .when = PodGroups},
+      {.metric = Metric::kPreemptionPdbViolationsTotal,
+       .type = Type::kCounter,
+       .name = "scheduler_preemption_pdb_violations_total",
+       .help = "Total number of pod disruption budget violations caused by preemption.",
+       .stability = kAlpha,
+       .labels = {"preemptor"},
+       .since = Release::k1_37,
+       .when = PodGroups},
+  };
+}
+
 std::vector<Row> OtherRows() {
   return {
       {.metric = Metric::kAsyncApiCallExecutionTotal,
@@ -404,8 +530,8 @@ std::vector<Row> OtherRows() {
 const std::vector<Row>& Rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (const auto& some :
-         {CycleRows(), BatchRows(), QueueRows(), PreemptionRows(), OtherRows()}) {
+    for (const auto& some : {CycleRows(), BatchRows(), QueueRows(), PreemptionRows(),
+                             PodGroupRows(), WorkloadPreemptionRows(), OtherRows()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;

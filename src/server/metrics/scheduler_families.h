@@ -4,8 +4,7 @@
 // release. Follow shows those that kube-scheduler of a release has with the gates of a Behaviour,
 // and gives them its help texts and stability. Labels and buckets do not differ between releases.
 //
-// Not in the table: metrics of gates that are not followed (GenericWorkload,
-// TopologyAwareWorkloadScheduling).
+// Not in the table: the metrics of pod groups in 1.36, where the gate is not followed.
 #pragma once
 
 #include <array>
@@ -58,8 +57,20 @@ enum class Metric : uint8_t {
   kDraBindingconditionsWaitDurationSeconds,
   kVolumeBinderCacheRequestsTotal,
   kVolumeSchedulingStageErrorTotal,
+  kPodgroupScheduleAttemptsTotal,
+  kPodgroupSchedulingAttemptDurationSeconds,
+  kPodgroupSchedulingAlgorithmDurationSeconds,
+  kWorkloadPreemptionAttemptsTotal,
+  kWorkloadPreemptionVictims,
+  kPreemptionWorkloadDisruptions,
+  kPreemptionEvaluationDurationSeconds,
+  kPreemptionExecutionDurationSeconds,
+  kPreemptionPdbViolationsTotal,
+  kGeneratedPlacementsTotal,
+  kPlacementEvaluationsTotal,
+  kPlacementEvaluationDurationSeconds,
 };
-inline constexpr size_t kMetrics = 40;
+inline constexpr size_t kMetrics = 52;
 
 class SchedulerFamilies {
  public:

@@ -72,6 +72,38 @@ TEST_F(SchedulerFamiliesTest, WhichReleaseHasWhich) {
   }
 }
 
+TEST_F(SchedulerFamiliesTest, MetricsOfPodGroupsFollowTheirGates) {
+  families_.Counters(Metric::kPodgroupScheduleAttemptsTotal).With({"scheduled", "p"});
+  families_.Counters(Metric::kGeneratedPlacementsTotal).With({"p"});
+  const struct {
+    int minor;
+    const char* gates;
+    bool groups;
+    bool placements;
+  } kRows[] = {
+      {37, "", false, false},
+      {37, "GenericWorkload=true", true, false},
+      {37, "GenericWorkload=true,TopologyAwareWorkloadScheduling=true", true, true},
+      {36, "GenericWorkload=true", false, false},  // an older API, which is not followed
+  };
+  for (const auto& row : kRows) {
+    config::FeatureGates gates(row.minor);
+    ASSERT_TRUE(gates.Set(row.gates).has_value());
+    families_.Follow(config::Behaviour(gates));
+    const std::string text = registry_.WriteText();
+    for (const char* name :
+         {"# HELP scheduler_podgroup_schedule_attempts_total [ALPHA] Number of attempts to "
+          "schedule pod group, by the result. ",
+          "# TYPE scheduler_podgroup_scheduling_algorithm_duration_seconds histogram\n",
+          "# TYPE scheduler_workload_preemption_victims histogram\n"}) {
+      EXPECT_EQ(text.find(name) != std::string::npos, row.groups) << row.gates << " " << name;
+    }
+    EXPECT_EQ(text.find("scheduler_generated_placements_total{") != std::string::npos,
+              row.placements)
+        << row.gates;
+  }
+}
+
 TEST_F(SchedulerFamiliesTest, GatesShowMetrics) {
   families_.Gauges(Metric::kPendingAsyncApiCalls).With({"pod_binding"});
   families_.Histograms(Metric::kPreemptionGoroutinesDurationSeconds).With({"success"});

@@ -66,6 +66,7 @@ SchedulerMetrics::SchedulerMetrics(Registry& registry, const SchedulerMetricsOpt
       batch_hint_(families_.Histograms(Metric::kGetNodeHintDurationSeconds)),
       batch_rescore_(families_.Histograms(Metric::kBatchRescoreDurationSeconds)),
       batch_store_(families_.Histograms(Metric::kStoreScheduleResultsDurationSeconds)),
+      groups_(families_, point_duration_, plugin_duration_, now_ns_),
       profiles_(options.profiles) {
   wants() = {.cycles = false, .pods = false, .queues = false, .scheduled = false, .binds = false};
   Follow(options.behaviour);
@@ -74,6 +75,7 @@ SchedulerMetrics::SchedulerMetrics(Registry& registry, const SchedulerMetricsOpt
 void SchedulerMetrics::Follow(const config::Behaviour& behaviour) {
   families_.Follow(behaviour);
   observes_zero_victims_ = behaviour.observes_zero_victims;
+  groups_.Follow(behaviour.pod_group_topology);
   // Which queues are named at all depends on the release, so the series are rebuilt.
   GaugeFamily& pods = families_.Gauges(Metric::kPendingPods);
   pods.RemoveSeries();
@@ -82,8 +84,10 @@ void SchedulerMetrics::Follow(const config::Behaviour& behaviour) {
   }
   // Releases that count entities have queues of pod groups.
   if (families_.Find(Metric::kQueuedEntities)->Standing()) {
-    pods.With({"incomplete"});
-    pods.With({"pending"});
+    incomplete_ = pods.With({"incomplete"});
+    waits_for_attempt_ = pods.With({"pending"});
+  } else {
+    incomplete_ = waits_for_attempt_ = nullptr;
   }
 }
 
@@ -172,6 +176,9 @@ void SchedulerMetrics::FlushSteps() {
   for (const Step& step : steps_) {
     PointSeries(step.point, step.code, profile_)
         .OwnObserve(static_cast<double>(step.took_ns) * 1e-9, steps_weight_);
+    if (step.point == Point::kPostFilter) {
+      groups_.PreemptionEvaluated(step.code, step.took_ns, steps_weight_);
+    }
   }
   steps_weight_ = 0;
 }
@@ -333,12 +340,20 @@ void SchedulerMetrics::DevicesAwaited(std::string_view profile, const framework:
 
 // --- Preemption
 
-void SchedulerMetrics::Preempted(const scheduler::PodRef& preemptor, size_t victims,
-                                 std::string_view) {
-  if (victims > 0 || observes_zero_victims_) {
-    preemption_victims_->OwnObserve(static_cast<double>(victims));
+void SchedulerMetrics::VictimsChosen(const scheduler::PodRef& preemptor,
+                                     const scheduler::PreemptionSize& size) {
+  if (!size.for_group && (size.victims > 0 || observes_zero_victims_)) {
+    preemption_victims_->OwnObserve(static_cast<double>(size.victims));
   }
+  groups_.VictimsChosen(size);
   preempting_since_[preemptor.uid] = Now();
+}
+
+void SchedulerMetrics::PreemptionExecuted(const scheduler::PodRef& preemptor, bool for_group,
+                                          bool success) {
+  const auto began = preempting_since_.find(preemptor.uid);
+  if (began == preempting_since_.end()) return;
+  groups_.PreemptionExecuted(for_group, success, Now() - began->second);
 }
 
 void SchedulerMetrics::PreemptionEnded(const scheduler::PodRef& preemptor, std::string_view,

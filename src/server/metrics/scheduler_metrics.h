@@ -26,7 +26,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "framework/points/status.h"
+#include "queue/group_table.h"
 #include "scheduler/engine.h"
+#include "server/metrics/group_metrics.h"
 #include "server/metrics/registry.h"
 #include "server/metrics/scheduler_families.h"
 #include "server/metrics/series_cache.h"
@@ -86,8 +88,10 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
     sli->OwnObserveFitting(waited);
     return true;
   }
-  void Preempted(const scheduler::PodRef& preemptor, size_t victims,
-                 std::string_view node) override;
+  void VictimsChosen(const scheduler::PodRef& preemptor,
+                     const scheduler::PreemptionSize& size) override;
+  void PreemptionExecuted(const scheduler::PodRef& preemptor, bool for_group,
+                          bool success) override;
   void PreemptionEnded(const scheduler::PodRef& preemptor, std::string_view node,
                        bool success) override;
   void BatchAttempted(std::string_view profile, scheduler::BatchAttempt attempt) override {
@@ -104,6 +108,28 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void DevicesAwaited(std::string_view profile, const framework::DeviceWait& wait) override;
   void PluginFailed(const scheduler::PodRef& pod, framework::Point point, std::string_view plugin,
                     std::string_view node, std::string_view error) override;
+
+  void GroupBegan(std::string_view profile, bool may_start_over) override {
+    groups_.Began(profile, may_start_over);
+  }
+  void GroupStartedOver() override { groups_.StartedOver(); }
+  void GroupAttempted(scheduler::GroupOutcome outcome) override { groups_.Attempted(outcome); }
+  void GroupPointBegan(scheduler::GroupPoint point) override { groups_.PointBegan(point); }
+  void GroupPointEnded(scheduler::GroupPoint point, framework::Code code) override {
+    groups_.PointEnded(point, code);
+  }
+  void GroupPluginBegan(scheduler::GroupPoint point) override { groups_.PluginBegan(point); }
+  void GroupPluginEnded(scheduler::GroupPoint point, std::string_view plugin,
+                        framework::Code code) override {
+    groups_.PluginEnded(point, plugin, code);
+  }
+  void GroupAlgorithmEnded() override { groups_.AlgorithmEnded(); }
+  void PlacementsGenerated(size_t count) override { groups_.PlacementsGenerated(count); }
+  void PlacementBegan() override { groups_.PlacementBegan(); }
+  void PlacementTried(bool feasible) override { groups_.PlacementTried(feasible); }
+  void GroupPreemptionTried(framework::Code code, bool searched) override {
+    groups_.PreemptionTried(code, searched);
+  }
 
   void PointBegan(framework::Point point) override;
   void PointEnded(framework::Point point, framework::Code code) override;
@@ -194,6 +220,9 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   void RefreshInflight(const queue::SchedulingQueue& queue);
   void RefreshCalls(const scheduler::Engine& engine);
   void RefreshIncoming(const scheduler::Engine& engine);
+  void CountEntities(queue::QueueName to, std::string_view event, std::string_view type,
+                     uint64_t count, bool counted);
+  queue::GroupMoves& GroupsBefore(std::string_view event);
   void NameEvaluations(const framework::Profile& profile);
   void CountCalls(const framework::Cycle& cycle, std::vector<framework::PluginCalls>& before);
   // An operation of a sequence is timed: its weight, and how many of the next to skip.
@@ -205,15 +234,19 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   }
   uint32_t NextPluginsWeight();
 
-  // Berth schedules single pods.
+  // The label "type" of entities in queues.
   static constexpr std::string_view kPodEntity = "pod";
+  static constexpr std::string_view kGroupEntity = "podgroup";
 
   int64_t (*now_ns_)();
   SchedulerFamilies families_;
   bool observes_zero_victims_ = true;
 
   Gauge* pending_[queue::kQueueNames] = {};
-  Gauge* entities_[queue::kQueueNames] = {};  // of queues that had pods
+  // Of queues that had such entities: pods, groups.
+  std::array<std::array<Gauge*, 2>, queue::kQueueNames> queued_ = {};
+  Gauge* incomplete_ = nullptr;  // pods of groups, in releases that count entities
+  Gauge* waits_for_attempt_ = nullptr;
   Gauge* cache_assumed_;
   Gauge* cache_pods_;
   Gauge* cache_nodes_;
@@ -245,6 +278,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   SeriesCache<Histogram> batch_hint_;           // hinted, profile
   SeriesCache<Histogram> batch_rescore_;        // profile
   SeriesCache<Histogram> batch_store_;          // profile
+  GroupMetrics groups_;
 
   // Series that every pod uses, resolved without labels.
   std::array<Histogram*, 15> sli_by_attempts_ = {};  // of sli_duration_, for few attempts
@@ -283,6 +317,7 @@ class SchedulerMetrics final : public scheduler::EngineObserver {
   std::vector<std::vector<framework::PluginCalls>> calls_before_;
   // Pods that had entered queues at the last scrape, by event.
   std::vector<std::array<uint64_t, queue::kQueueNames>> incoming_before_;
+  std::vector<queue::GroupMoves> groups_before_;
 };
 
 }  // namespace berth::server

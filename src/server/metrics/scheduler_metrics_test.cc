@@ -326,7 +326,7 @@ TEST_F(SchedulerMetricsTest, QueuesHintsEventsPermitAndPreemption) {
   metrics_.PermitWaited(Code::kSuccess, 2'000'000);
   scheduler::PodRef preemptor;
   preemptor.uid = "high";
-  metrics_.Preempted(preemptor, 3, "n1");
+  metrics_.VictimsChosen(preemptor, {.victims = 3});
   Pass(20'000);
   metrics_.PreemptionEnded(preemptor, "n1", true);
   metrics_.PreemptionEnded(preemptor, "n1", true);  // told twice, counted once
@@ -429,11 +429,11 @@ TEST_F(SchedulerMetricsTest, AnotherReleaseHasOtherMetricsAndTheSameValues) {
   metrics_.Follow(behaviour);
   metrics_.BatchAttempted("p", scheduler::BatchAttempt::kNoHint);
   metrics_.BatchFlushed("p", "pod_not_batchable");
-  metrics_.Preempted({"ns", "p", "u"}, 0, "n");
+  metrics_.VictimsChosen({"ns", "p", "u"}, {.victims = 0});
   EXPECT_THAT(Text(), AllOf(Not(HasSubstr("scheduler_batch_")), Not(HasSubstr("incomplete")),
                             HasSubstr("scheduler_preemption_victims_count 1\n")));
   metrics_.Follow(config::Behaviour(config::FeatureGates(36)));
-  metrics_.Preempted({"ns", "p", "u"}, 0, "n");
+  metrics_.VictimsChosen({"ns", "p", "u"}, {.victims = 0});
   EXPECT_THAT(Text(), AllOf(HasSubstr("scheduler_batch_attempts_total{profile=\"p\","
                                       "result=\"no_hint\"} 1\n"),
                             Not(HasSubstr("incomplete")),

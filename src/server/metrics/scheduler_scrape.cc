@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "queue/grouped_queue.h"
 #include "scheduler/decisions/decision_log.h"
 #include "server/metrics/scheduler_metrics.h"
 
@@ -15,6 +18,27 @@ namespace {
 
 // The event of a pod that is queued for the first time, in the releases that count entities.
 constexpr std::string_view kAddition = "UnscheduledPodAdd";
+// Of a group that is queued again after an attempt.
+constexpr std::string_view kFailure = "ScheduleAttemptFailure";
+
+// Null: pods are scheduled one by one.
+const queue::GroupedQueue* GroupsOf(const scheduler::Engine& engine) {
+  return dynamic_cast<const queue::GroupedQueue*>(&engine.Queue());
+}
+
+// Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
+std::string_view IncomingName(queue::QueueName queue) {
+  const bool gated = queue == queue::QueueName::kGated;
+  return queue::NameOf(gated ? queue::QueueName::kUnschedulable : queue);
+}
+
+const queue::GroupMoves* MovesOf(const queue::GroupedQueue& queue, std::string_view event) {
+  const auto found = std::ranges::find(queue.Moves(), event, &queue::GroupMoves::event);
+  return found == queue.Moves().end() ? nullptr : &*found;
+}
+
+// What was counted since `before`, which becomes `now`.
+uint64_t TakeNew(uint64_t now, uint64_t& before) { return now - std::exchange(before, now); }
 
 }  // namespace
 
@@ -39,19 +63,32 @@ void SchedulerMetrics::Replaced(const scheduler::Engine& old, const scheduler::E
   RefreshIncoming(old);
   calls_before_.clear();
   incoming_before_.clear();
+  groups_before_.clear();
   for (size_t p = 0; p < next.ProfileCount(); ++p) {
     Rename(static_cast<uint8_t>(p), next.CycleOf(p).profile().Name());
   }
 }
 
 void SchedulerMetrics::RefreshQueues(const scheduler::Engine& engine) {
+  const queue::GroupedQueue* groups = GroupsOf(engine);
   size_t pending = engine.Queue().InFlightCount();
   for (size_t i = 0; i < queue::kQueueNames; ++i) {
     const size_t pods = engine.PendingPods(static_cast<queue::QueueName>(i));
     pending_[i]->Set(static_cast<double>(pods));
-    if (entities_[i] != nullptr) entities_[i]->Set(static_cast<double>(pods));
     pending += pods;
+    const auto [own, members] = groups == nullptr
+                                    ? queue::GroupedQueue::GroupCount()
+                                    : groups->CountGroups(static_cast<queue::QueueName>(i));
+    if (queued_[i][0] != nullptr) queued_[i][0]->Set(static_cast<double>(pods - members));
+    if (queued_[i][1] != nullptr) queued_[i][1]->Set(static_cast<double>(own));
   }
+  const size_t incomplete = groups == nullptr ? 0 : groups->IncompleteCount();
+  const size_t waiting = groups == nullptr ? 0 : groups->PendingCount();
+  if (incomplete_ != nullptr) {
+    incomplete_->Set(static_cast<double>(incomplete));
+    waits_for_attempt_->Set(static_cast<double>(waiting));
+  }
+  pending += incomplete + waiting;
   const cluster::Cluster& cluster = engine.GetCluster();
   const size_t all = cluster.PodCountTotal();
   cache_assumed_->Set(static_cast<double>(engine.AssumedPods()));
@@ -96,28 +133,47 @@ void SchedulerMetrics::RefreshCalls(const scheduler::Engine& engine) {
 }
 
 // kube-scheduler counts an entity that an event moves only where it gets elsewhere than the event
-// suggests: to the active queue, when its backoff is over already.
+// suggests: to the active queue, when its backoff is over already. A group is also counted whenever
+// it is queued again after an attempt.
 void SchedulerMetrics::RefreshIncoming(const scheduler::Engine& engine) {
   const auto& events = engine.IncomingPods();
+  const queue::GroupedQueue* grouped = GroupsOf(engine);
   incoming_before_.resize(events.size());
   for (size_t i = 0; i < events.size(); ++i) {
+    const std::string& event = events[i].event;
+    const queue::GroupMoves* moves = grouped == nullptr ? nullptr : MovesOf(*grouped, event);
+    queue::GroupMoves* before = moves == nullptr ? nullptr : &GroupsBefore(event);
     for (size_t q = 0; q < queue::kQueueNames; ++q) {
-      const uint64_t pods =
-          events[i].pods[q] - std::exchange(incoming_before_[i][q], events[i].pods[q]);
-      if (pods == 0) continue;
       const auto to = static_cast<queue::QueueName>(q);
-      if (entities_[q] == nullptr) {
-        entities_[q] =
-            families_.Gauges(Metric::kQueuedEntities).With({queue::NameOf(to), kPodEntity});
-      }
-      // Gated pods are counted as unschedulable ones: kube-scheduler has no word for them here.
-      const auto counted = to == queue::QueueName::kGated ? queue::QueueName::kUnschedulable : to;
-      const std::string_view name = queue::NameOf(counted);
-      incoming_.Of({name, events[i].event}).OwnAdd(static_cast<double>(pods));
-      if (counted != queue::QueueName::kActive && events[i].event != kAddition) continue;
-      incoming_entities_.Of({name, events[i].event, kPodEntity}).OwnAdd(static_cast<double>(pods));
+      const uint64_t pods = TakeNew(events[i].pods[q], incoming_before_[i][q]);
+      const uint64_t members = moves == nullptr ? 0 : TakeNew(moves->pods[q], before->pods[q]);
+      const uint64_t groups = moves == nullptr ? 0 : TakeNew(moves->groups[q], before->groups[q]);
+      if (pods == 0) continue;
+      incoming_.Of({IncomingName(to), event}).OwnAdd(static_cast<double>(pods));
+      const bool counted = to == queue::QueueName::kActive || event == kAddition;
+      CountEntities(to, event, kPodEntity, pods - members, counted);
+      CountEntities(to, event, kGroupEntity, groups, counted || event == kFailure);
     }
   }
+}
+
+// `counted`: not only the queue is known to have such entities.
+void SchedulerMetrics::CountEntities(queue::QueueName to, std::string_view event,
+                                     std::string_view type, uint64_t count, bool counted) {
+  if (count == 0) return;
+  Gauge*& gauge = queued_[static_cast<size_t>(to)][type == kGroupEntity ? 1 : 0];
+  if (gauge == nullptr) {
+    gauge = families_.Gauges(Metric::kQueuedEntities).With({queue::NameOf(to), type});
+  }
+  if (!counted) return;
+  incoming_entities_.Of({IncomingName(to), event, type}).OwnAdd(static_cast<double>(count));
+}
+
+queue::GroupMoves& SchedulerMetrics::GroupsBefore(std::string_view event) {
+  const auto known = std::ranges::find(groups_before_, event, &queue::GroupMoves::event);
+  if (known != groups_before_.end()) return *known;
+  groups_before_.push_back({.event = std::string(event)});
+  return groups_before_.back();
 }
 
 // Every plugin has its series from the start, as in kube-scheduler.

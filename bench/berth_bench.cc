@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "bench/earlier.h"
+#include "bench/gangs.h"
 #include "bench/perf/command.h"
 #include "bench/report/report.h"
 #include "bench/workloads.h"
@@ -46,6 +47,10 @@ struct Options {
   std::string charts = ".";
   std::string scheduler_perf;
   std::string scheduler_perf_workload;
+  bool gangs = false;
+  int64_t gang_size = 0;
+  int64_t domains = -1;
+  int64_t repeats = 20;
   bool json = false;
   bool help = false;
 };
@@ -234,6 +239,14 @@ int Run(const std::vector<std::string>& args) {
                 &o.scheduler_perf);
   flags.AddText("scheduler-perf-workload", "REGEX",
                 "run only workloads whose TESTCASE/WORKLOAD matches", &o.scheduler_perf_workload);
+  flags.AddSwitch("gangs", "measure cycles of pod groups instead of pods", &o.gangs);
+  flags.AddNumber("gang-size", "N", "with --gangs: only groups of 8, 100 or 1000 pods", 0, 1000,
+                  &o.gang_size);
+  flags.AddNumber("domains", "N",
+                  "with --gangs: only with 0 (no topology), 1, 10, 100, 500 or 2000 domains", 0,
+                  2000, &o.domains);
+  flags.AddNumber("repeats", "N", "with --gangs: cycles per row (default 20)", 1, 1'000'000,
+                  &o.repeats);
   flags.AddSwitch("json", "print one JSON object per workload instead of a table", &o.json);
   flags.AddSwitch("h,help", "print this help", &o.help);
   std::vector<std::string> rest;
@@ -266,6 +279,15 @@ int Run(const std::vector<std::string>& args) {
                            .executor = pool.get(),
                            .gates = *gates,
                            .json = o.json});
+  }
+  if (o.gangs) {
+    return RunGangs({.nodes = static_cast<size_t>(o.nodes),
+                     .repeats = static_cast<size_t>(o.repeats),
+                     .size = static_cast<size_t>(o.gang_size),
+                     .domains = o.domains < 0 ? SIZE_MAX : static_cast<size_t>(o.domains),
+                     .algorithm = AlgorithmOptionsOf(o),
+                     .gates = *gates,
+                     .json = o.json});
   }
   Earlier earlier;
   if (!o.compare.empty()) {

@@ -20,7 +20,19 @@ constexpr uint32_t kUnidentified = 102;
 
 struct NumaState final : framework::PluginState {
   const PodNeeds* needs = nullptr;
+  AlignmentMemo::Kind* memo = nullptr;  // null: nothing is remembered
+  uint64_t kind = 0;
+
+  // Null: nothing is remembered about the row, or not any more.
+  AlignmentMemo::Slot* SlotOf(NodeIndex n) const {
+    if (memo == nullptr || memo->kind != kind || n >= memo->rows.size()) return nullptr;
+    return &memo->rows[n];
+  }
 };
+
+const NumaState& StateOf(const framework::PluginState* state) {
+  return *static_cast<const NumaState*>(state);
+}
 
 const PodNeeds& NeedsOf(const framework::PluginState* state) {
   return *static_cast<const NumaState*>(state)->needs;
@@ -64,13 +76,18 @@ std::unique_ptr<framework::PluginState> NodeResourceTopologyMatch::NewState() co
 
 void NodeResourceTopologyMatch::BeginCycle(const CycleContext& c,
                                            framework::PluginState* state) const {
-  static_cast<NumaState*>(state)->needs =
+  auto& numa = *static_cast<NumaState*>(state);
+  numa.needs =
       &needs_.Get(c.shape, [](const cluster::PodShape& shape) { return PodNeeds(shape.source); });
+  numa.memo = nullptr;
   if (cache_) {
     cache_->Update(c.cluster, c.shape.source.spec.scheduler_name, now_, needs_);
   } else {
     const bool changed = ReadTopologies(c.cluster);
     if (exact_) exact_->Update(c.cluster, by_row_, changed);
+    if (numa.needs->FitsAnywhere() || memo_.Rows() == 0) return;
+    numa.kind = c.shape.kind;
+    numa.memo = memo_.Of(numa.kind);
   }
 }
 
@@ -78,32 +95,60 @@ bool NodeResourceTopologyMatch::ReadTopologies(const cluster::Cluster& cluster) 
   const cluster::CustomKind& kind = TopologyKind();
   const auto* store = cluster.Objects().custom.Find(kind.ApiVersion(), kind.kind);
   if (store == nullptr) return false;
+  const uint64_t rows_before = rows_read_;
+  rows_read_ = cluster.Changes().Read();
   const bool objects_changed = store->Generation() != objects_;
-  if (!objects_changed && cluster.NodeGeneration() == nodes_) return false;
-  const auto parse = [&](const std::string& key) {
-    const auto* object = store->FindKey(key);
+  const bool nodes_changed = cluster.NodeGeneration() != nodes_;
+  if (!objects_changed && !nodes_changed) return false;
+  bool all = by_row_.size() != cluster.Rows();
+  if (objects_changed && !ReadChanges(*store)) {
+    topologies_.clear();
+    store->ForEach([&](const api::UnknownObject& object) {
+      topologies_.insert_or_assign(object.metadata.name, NodeTopology::Parse(object.json));
+    });
+    all = true;
+  }
+  objects_ = store->Generation();
+  nodes_ = cluster.NodeGeneration();
+  const auto read_row = [&](NodeIndex n) {
+    const auto it = topologies_.find(cluster.NodeName(n));
+    by_row_[n] = it != topologies_.end() && it->second ? &*it->second : nullptr;
+    memo_.Touch(n);
+  };
+  const auto changed_row = [&](NodeIndex n) {
+    if (!cluster.Record(n).exists) {
+      by_row_[n] = nullptr;
+    } else {
+      read_row(n);
+    }
+  };
+  if (all || (nodes_changed && !cluster.Changes().ForEachSince(rows_before, changed_row))) {
+    by_row_.assign(cluster.Rows(), nullptr);
+    memo_.TouchAll(cluster.Rows());
+    cluster.Nodes().ForEach(read_row);
+  } else {
+    for (const std::string& name : changed_) {
+      const NodeIndex n = cluster.FindNode(name);
+      if (n != cluster::kNoNode) read_row(n);
+    }
+  }
+  changed_.clear();
+  return true;
+}
+
+// False: the log does not reach back to what is known.
+bool NodeResourceTopologyMatch::ReadChanges(const cluster::CustomStores::Objects& store) const {
+  if (objects_ == UINT64_MAX) return false;
+  return store.Changes().ForEachSince(objects_, [&](const std::string& key) {
+    const auto* object = store.FindKey(key);
     const std::string name = key.substr(key.find('/') + 1);
     if (object == nullptr) {
       topologies_.erase(name);
     } else {
       topologies_.insert_or_assign(name, NodeTopology::Parse(object->json));
     }
-  };
-  if (objects_changed &&
-      (objects_ == UINT64_MAX || !store->Changes().ForEachSince(objects_, parse))) {
-    topologies_.clear();
-    store->ForEach([&](const api::UnknownObject& object) {
-      topologies_.insert_or_assign(object.metadata.name, NodeTopology::Parse(object.json));
-    });
-  }
-  objects_ = store->Generation();
-  nodes_ = cluster.NodeGeneration();
-  by_row_.assign(cluster.Rows(), nullptr);
-  cluster.Nodes().ForEach([&](NodeIndex n) {
-    const auto it = topologies_.find(cluster.NodeName(n));
-    if (it != topologies_.end() && it->second) by_row_[n] = &*it->second;
+    changed_.push_back(name);
   });
-  return true;
 }
 
 bool NodeResourceTopologyMatch::IsStale(const cluster::Cluster& cluster, NodeIndex n) const {
@@ -121,8 +166,21 @@ void NodeResourceTopologyMatch::Filter(const CycleContext& c, const framework::P
     if (IsStale(c.cluster, n)) return batch.Reject(n, Code::kUnschedulable, kStale);
     const NodeTopology* topology = TopologyOf(n);
     if (topology == nullptr) return;
-    const auto has = [&](const std::string& name) { return HasResource(c.cluster, n, name); };
-    const Misfit misfit = Align(needs, *topology, has, &error);
+    const auto align = [&] {
+      const auto has = [&](const std::string& name) { return HasResource(c.cluster, n, name); };
+      return Align(needs, *topology, has, &error);
+    };
+    AlignmentMemo::Slot* slot = StateOf(state).SlotOf(n);
+    Misfit misfit = Misfit::kNone;
+    if (slot == nullptr) {
+      misfit = align();
+    } else {
+      if (slot->filtered != memo_.Stamp(n)) {
+        slot->misfit = static_cast<uint32_t>(align());
+        slot->filtered = memo_.Stamp(n);
+      }
+      misfit = static_cast<Misfit>(slot->misfit);
+    }
     if (misfit == Misfit::kNone) return;
     if (cache_) cache_->NoteRefused(n);
     const Code code = misfit == Misfit::kNegative ? Code::kError : Code::kUnschedulable;
@@ -193,10 +251,18 @@ void NodeResourceTopologyMatch::Score(const CycleContext& c, const framework::Pl
       scores[n] = framework::kMaxNodeScore;
     } else if (topology == nullptr) {
       scores[n] = 0;
-    } else if (strategy_ == Strategy::kLeastNumaNodes) {
-      scores[n] = ScoreByNumber(needs, *topology);
     } else {
-      scores[n] = ScoreByCells(strategy_, needs, *topology, weights_);
+      AlignmentMemo::Slot* slot = StateOf(state).SlotOf(n);
+      if (slot != nullptr && slot->scored == memo_.Stamp(n)) {
+        scores[n] = slot->score;
+        return;
+      }
+      scores[n] = strategy_ == Strategy::kLeastNumaNodes
+                      ? ScoreByNumber(needs, *topology)
+                      : ScoreByCells(strategy_, needs, *topology, weights_);
+      if (slot == nullptr) return;
+      slot->score = scores[n];
+      slot->scored = memo_.Stamp(n);
     }
   });
 }

@@ -18,11 +18,13 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/objects/custom_kinds.h"
 #include "cluster/pods/shape_table.h"
 #include "config/args/node_resource_topology_args.h"
 #include "framework/points/device_claims.h"
 #include "framework/points/queueing_hint.h"
 #include "framework/runtime/profile.h"
+#include "plugins/node_resource_topology/alignment_memo.h"
 #include "plugins/node_resource_topology/assumed_cache.h"
 #include "plugins/node_resource_topology/exact_ledger.h"
 #include "plugins/node_resource_topology/numa_score.h"
@@ -69,6 +71,7 @@ class NodeResourceTopologyMatch final : public framework::FilterPlugin,
   }
   // True: some may differ from the last call.
   bool ReadTopologies(const cluster::Cluster& cluster) const;
+  bool ReadChanges(const cluster::CustomStores::Objects& store) const;
   // What is known of the node's cells does not count: pods are on their way, or foreign ones came.
   bool IsStale(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
   void Release(const std::string& node, const std::string& uid);
@@ -83,8 +86,11 @@ class NodeResourceTopologyMatch final : public framework::FilterPlugin,
 
   mutable std::map<std::string, std::optional<NodeTopology>, std::less<>> topologies_;
   mutable std::vector<const NodeTopology*> by_row_;
-  mutable uint64_t objects_ = UINT64_MAX;  // generation of the store
-  mutable uint64_t nodes_ = UINT64_MAX;    // generation of the nodes
+  mutable uint64_t objects_ = UINT64_MAX;     // generation of the store
+  mutable uint64_t nodes_ = UINT64_MAX;       // generation of the nodes
+  mutable uint64_t rows_read_ = 0;            // position in the changes of rows
+  mutable std::vector<std::string> changed_;  // names of objects
+  mutable AlignmentMemo memo_;
   mutable cluster::PerShape<PodNeeds> needs_;
 };
 

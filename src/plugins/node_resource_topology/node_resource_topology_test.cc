@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "cluster/inputs.h"
 #include "cluster/objects/object_store.h"
 #include "plugins/common/testing/one_plugin.h"
@@ -269,6 +270,52 @@ TEST(CellScore, WeightsOfResources) {
   EXPECT_EQ(CellScore(Strategy::kLeastAllocated, needs, available, {}), 62);
   EXPECT_EQ(CellScore(Strategy::kLeastAllocated, needs, available, {{"cpu", 3}}), 56);
   EXPECT_EQ(CellScore(Strategy::kMostAllocated, needs, available, {{"memory", 3}}), 31);
+}
+
+// What is remembered about nodes is the same as what a plugin finds that knows nothing yet.
+TEST_F(NodeResourceTopologyTest, WhatIsRememberedFollowsNodesAndObjects) {
+  Random random(7);
+  const auto number = [&](uint64_t below) { return std::to_string(random.Below(below)); };
+  const auto change_node = [&](const std::string& name) {
+    const std::string cpus = number(5);
+    Node(name, kSingleContainer,
+         Zone("node-0", cpus, "4Gi") + "," + Zone("node-1", number(5), number(6) + "Gi"),
+         random.Below(2) == 0 ? "4" : "");
+  };
+  for (const char* name : {"a", "b", "c", "d"}) change_node(name);
+  Args args;
+  args.SetDefaults();
+  OnePlugin remembering(cluster_, &Make, config::OwnArgs::Of(args));
+  const cluster::CustomKind& kind = TopologyKind();
+  auto& objects = *cluster_.MutableObjects().custom.Find(kind.ApiVersion(), kind.kind);
+  for (int step = 0; step < 300; ++step) {
+    const std::string name(1, static_cast<char>('a' + random.Below(4)));
+    switch (random.Below(5)) {
+      case 0:
+        change_node(name);
+        break;
+      case 1:
+        cluster_.RemoveNode(name);
+        break;
+      case 2:
+        objects.Remove("", name);
+        break;
+      case 3:
+        cluster_.SetNode(MakeNode(name).Cpu("100").Has("example.com/gpu", "2"));
+        break;
+      default:
+        cluster_.AddPod(MakePod("on-" + std::to_string(step)).On(name));
+    }
+    // More kinds of pods than are remembered.
+    const std::string cpus = std::to_string(1 + random.Below(4));
+    const std::string gpus = random.Below(3) == 0 ? "1" : "";
+    const auto pod =
+        cluster_.AddPod(Guaranteed("p" + std::to_string(step)).App(cpus, number(4) + "Gi", gpus));
+    OnePlugin fresh(cluster_, &Make, config::OwnArgs::Of(args));
+    EXPECT_EQ(remembering.Filter(pod), fresh.Filter(pod)) << "step " << step;
+    EXPECT_EQ(remembering.Score(pod), fresh.Score(pod)) << "step " << step;
+    cluster_.RemovePod(pod);
+  }
 }
 
 }  // namespace

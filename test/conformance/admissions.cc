@@ -1,8 +1,10 @@
 // berth-conformance --admissions: the kubelet's admission as NodeResourceTopologyMatch replays it
 // with accuracy Exact, against recorded admissions of the kubelet's own managers.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -64,11 +66,37 @@ std::vector<KubeletPod> Pods(element line, std::string_view key) {
   return pods;
 }
 
+int64_t MemoryOf(const KubeletPod& pod, std::string_view resource) {
+  for (const auto& [name, bytes] : pod.together.memory) {
+    if (name == resource) return bytes;
+  }
+  return 0;
+}
+
+// Others may leave a pod no cell with enough memory.
+bool AreCrowded(element line, const std::vector<const KubeletPod*>& pods) {
+  for (const auto& [resource, free] :
+       {std::pair("memory", "freeMemory"), std::pair("hugepages-2Mi", "freeHuge")}) {
+    int64_t all = 0;
+    for (const KubeletPod* pod : pods) all += MemoryOf(*pod, resource);
+    for (const KubeletPod* pod : pods) {
+      const int64_t own = MemoryOf(*pod, resource);
+      int64_t to_take = 0;  // for all cells to have less than `own`
+      for (const element cell : line["cells"].get_array()) {
+        to_take += std::max<int64_t>(0, Int(cell, free) - own + 1);
+      }
+      if (own > 0 && to_take <= all - own) return true;
+    }
+  }
+  return false;
+}
+
 struct Answer {
   bool fits = false;
-  // Of more memory than one cell could ever have the kubelet may make no hint at all, and then
-  // takes it from anywhere; such pods are refused here.
-  bool is_wide = false;
+  // The kubelet makes no hint at all for memory where no cells have enough of it, and then takes it
+  // from anywhere. That may be so for pods with more than one cell could ever have, and for pods
+  // that come when others have taken theirs. Such pods are refused here.
+  bool may_lack_hints = false;
 };
 
 Answer Ask(element line) {
@@ -80,11 +108,12 @@ Answer Ask(element line) {
   }
   const auto in_flight = Pods(line, "inFlight");
   std::vector<const KubeletPod*> pointers;
-  for (const KubeletPod& pod : in_flight) pointers.push_back(&pod);
+  for (const KubeletPod& other : in_flight) pointers.push_back(&other);
   const KubeletPod pod(*api::FromJson<api::Pod>(simdjson::minify(line["pod"])));
   Answer answer;
   answer.fits = FitsInEveryWorld(*node, node->Published(*topology, shares_memory), pointers, pod);
-  answer.is_wide = node->CellsForMemory(pod) > 1;
+  pointers.push_back(&pod);
+  answer.may_lack_hints = node->CellsForMemory(pod) > 1 || AreCrowded(line, pointers);
   return answer;
 }
 
@@ -105,14 +134,14 @@ int RunAdmissions(const std::string& file) {
     if (line["every"].get(every) != simdjson::SUCCESS) every = false;
     Checked checked{.group = fmt::format("{}/{}", String(line, "policy"), String(line, "scope")),
                     .difference = {}};
-    const auto [fits, is_wide] = Ask(line);
+    const auto [fits, may_lack_hints] = Ask(line);
     auto& [all, refused] = careful[checked.group];
     all += every ? 1 : 0;
     refused += every && !fits ? 1 : 0;
     if (fits && !every) {
       checked.difference =
           fmt::format("seed {}: berth says yes, the kubelet may refuse the pod", Int(line, "seed"));
-    } else if (every && !fits && !is_wide && IsOneWorld(line)) {
+    } else if (every && !fits && !may_lack_hints && IsOneWorld(line)) {
       checked.difference =
           fmt::format("seed {}: berth says no, the kubelet admits the pod", Int(line, "seed"));
     }

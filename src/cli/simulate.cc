@@ -36,7 +36,7 @@ constexpr int kSomeUnschedulable = 1;
 constexpr int kBadInput = 2;
 
 constexpr std::string_view kIntro =
-    "Places the pending pods of a cluster as kube-scheduler v1.34 would, without a cluster.\n"
+    "Places the pending pods of a cluster as kube-scheduler would, without a cluster.\n"
     "\n"
     "usage: berth simulate -f FILE|DIR|- [-f ...] [flags]\n"
     "       berth simulate --scenario FILE [--duration 1h] [--html FILE] [flags]\n"

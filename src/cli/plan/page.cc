@@ -8,6 +8,7 @@
 #include "cli/scenario/amounts.h"
 #include "cli/scenario/chart.h"
 #include "cli/scenario/page_style.h"
+#include "cli/scenario/page_table.h"
 
 namespace berth::cli {
 namespace {
@@ -109,25 +110,15 @@ std::string Maps(const std::vector<NodeUse>& nodes) {
          Map(nodes, {"Before", false}) + Map(nodes, {"After", true}) + "</div>\n";
 }
 
-std::string Table(std::string_view title, const std::vector<std::string_view>& header,
+// `all`: how many rows there are; the first of them are shown.
+std::string Table(const std::string& title, const std::vector<std::string>& header,
                   const std::vector<std::vector<std::string>>& rows, size_t all) {
-  if (rows.empty()) return "";
-  std::string text = fmt::format(
-      "<section class=\"card\"><h3>{}</h3>\n<div class=\"scroll\"><table><thead><tr>", title);
-  for (const std::string_view cell : header) text += fmt::format("<th class=\"t\">{}</th>", cell);
-  text += "</tr></thead>\n<tbody>";
-  for (const auto& row : rows) {
-    text += "<tr>";
-    for (const std::string& cell : row)
-      text += fmt::format("<td class=\"t\">{}</td>", Escaped(cell));
-    text += "</tr>\n";
-  }
-  text += "</tbody></table></div>\n";
+  PageTable table{title, header, rows, header.size()};
   if (all > rows.size()) {
-    text += fmt::format("<p class=\"note\">and {} more: -o json has all</p>\n",
-                        Grouped(static_cast<int64_t>(all - rows.size())));
+    table.note = fmt::format("and {} more: -o json has all",
+                             Grouped(static_cast<int64_t>(all - rows.size())));
   }
-  return text + "</section>\n";
+  return ToHtml(table);
 }
 
 std::string Problems(const Plan& plan) {

@@ -10,6 +10,7 @@
 #include "cli/scenario/amounts.h"
 #include "cli/scenario/chart.h"
 #include "cli/scenario/page_style.h"
+#include "cli/scenario/page_table.h"
 
 namespace berth::cli {
 namespace {
@@ -114,25 +115,6 @@ class Charts {
   std::vector<double> times_;
 };
 
-std::string Table(const std::string& title, const std::vector<std::string>& header,
-                  const std::vector<std::vector<std::string>>& rows, size_t texts) {
-  if (rows.empty()) return "";
-  const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
-    std::string text = "<tr>";
-    for (size_t i = 0; i < cells.size(); ++i) {
-      text +=
-          fmt::format("<{0}{1}>{2}</{0}>", tag, i < texts ? " class=\"t\"" : "", Escaped(cells[i]));
-    }
-    return text + "</tr>\n";
-  };
-  std::string text = fmt::format(
-      "<section class=\"card\"><h3>{}</h3>\n<div class=\"scroll\"><table><thead>{}</thead>\n"
-      "<tbody>",
-      Escaped(title), line(header, "th"));
-  for (const auto& row : rows) text += line(row, "td");
-  return text + "</tbody></table></div>\n</section>\n";
-}
-
 std::string Tables(const history::Difference& d) {
   std::vector<std::vector<std::string>> figures;
   for (const history::Figure& figure : d.figures) {
@@ -152,13 +134,13 @@ std::string Tables(const history::Difference& d) {
     pods.push_back({pod.pod, pod.recorded, pod.other});
   }
   std::string text = "<div class=\"tables\">\n";
-  text += Table("Figures", {"", "recorded rules", "other rules", "difference"}, figures, 1);
+  text += ToHtml({"Figures", {"", "recorded rules", "other rules", "difference"}, figures});
   if (d.priced || d.pools.size() > 1) {
-    text += Table("Node pools", PoolHeader(d), PoolRows(d), 1);
+    text += ToHtml({"Node pools", PoolHeader(d), PoolRows(d)});
   }
-  text += Table("Workloads", {"workload", "pods", "elsewhere", "no node now", "a node now"},
-                workloads, 1);
-  text += Table("Pods placed elsewhere", {"pod", "recorded rules", "other rules"}, pods, 3);
+  text += ToHtml(
+      {"Workloads", {"workload", "pods", "elsewhere", "no node now", "a node now"}, workloads});
+  text += ToHtml({"Pods placed elsewhere", {"pod", "recorded rules", "other rules"}, pods, 3});
   return text + "</div>\n";
 }
 

@@ -267,16 +267,18 @@ apiserver::Json ToJson(const ObservedOutcome& outcome, int64_t run, double secon
   return json;
 }
 
-int PlayObservedRun(const record::RunFiles& files, const Options& options, const Plugins& plugins) {
+// `play` plays the run to its end and returns the outcome.
+template <class Play>
+int PlayOne(const record::RunFiles& files, const Options& options, const Plugins& plugins,
+            Play play) {
   record::RunReader reader(files);
-  ObservedOutcome outcome;
   Watcher watcher(reader, options);
-  record::PlayOptions play;
-  play.extra_plugins = plugins.extra;
-  play.until_ns = options.run.time_ns;
-  play.observer = &watcher;
+  record::PlayOptions how;
+  how.extra_plugins = plugins.extra;
+  how.until_ns = options.run.time_ns;
+  how.observer = &watcher;
   const auto before = std::chrono::steady_clock::now();
-  outcome = PlayObserved(reader, play, [&](const auto& c) { watcher.Compared(c); });
+  const auto outcome = play(reader, how, watcher);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   const auto run = static_cast<int64_t>(files.number);
@@ -293,29 +295,17 @@ int PlayObservedRun(const record::RunFiles& files, const Options& options, const
   return outcome.Same() ? 0 : 1;
 }
 
+// A run of another scheduler: its decisions are compared with ours.
+int PlayObservedRun(const record::RunFiles& files, const Options& options, const Plugins& plugins) {
+  return PlayOne(files, options, plugins, [](auto& reader, const auto& how, Watcher& watcher) {
+    return PlayObserved(reader, how, [&](const auto& c) { watcher.Compared(c); });
+  });
+}
+
+// A run of berth: its decisions are made again.
 int PlayRun(const record::RunFiles& files, const Options& options, const Plugins& plugins) {
-  record::RunReader reader(files);
-  Watcher watcher(reader, options);
-  record::PlayOptions play;
-  play.extra_plugins = plugins.extra;
-  play.until_ns = options.run.time_ns;
-  play.observer = &watcher;
-  const auto before = std::chrono::steady_clock::now();
-  const record::PlayOutcome outcome = record::Play(reader, play);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-  const auto run = static_cast<int64_t>(files.number);
-  if (options.output == "json") {
-    apiserver::Json json = ToJson(outcome, run, seconds);
-    if (!options.pod.empty()) json.Default("pod", watcher.TakeStory());
-    fmt::print("{}\n", json.Dump());
-  } else {
-    Print(outcome, run, seconds);
-    if (!options.pod.empty() && !watcher.Seen()) {
-      fmt::print("there is no pod {} in this run\n", Visible(options.pod, ""));
-    }
-  }
-  return outcome.Same() ? 0 : 1;
+  return PlayOne(files, options, plugins,
+                 [](auto& reader, const auto& how, Watcher&) { return record::Play(reader, how); });
 }
 
 // Every run by itself: one line for each that is not as recorded, and the sum.

@@ -10,6 +10,7 @@
 #include "cli/scenario/amounts.h"
 #include "cli/scenario/chart.h"
 #include "cli/scenario/page_style.h"
+#include "cli/scenario/page_table.h"
 
 namespace berth::cli {
 namespace {
@@ -216,29 +217,6 @@ std::string Tiles(const ScenarioReport& report) {
   return text + "</div>\n";
 }
 
-// The first `texts` columns are words, the others numbers.
-std::string HtmlTable(const std::string& title, const std::vector<std::string>& header,
-                      const std::vector<std::vector<std::string>>& rows, size_t texts,
-                      const std::string& note = "") {
-  if (rows.empty()) return "";
-  const auto line = [&](const std::vector<std::string>& cells, const char* tag) {
-    std::string text = "<tr>";
-    for (size_t i = 0; i < cells.size(); ++i) {
-      text +=
-          fmt::format("<{0}{1}>{2}</{0}>", tag, i < texts ? " class=\"t\"" : "", Escaped(cells[i]));
-    }
-    return text + "</tr>\n";
-  };
-  std::string text = fmt::format(
-      "<section class=\"card\"><h3>{}</h3>\n<div class=\"scroll\"><table>"
-      "<thead>{}</thead>\n<tbody>",
-      Escaped(title), line(header, "th"));
-  for (const auto& row : rows) text += line(row, "td");
-  text += "</tbody></table></div>\n";
-  if (!note.empty()) text += fmt::format("<p class=\"note\">{}</p>\n", Escaped(note));
-  return text + "</section>\n";
-}
-
 std::string Tables(const ScenarioReport& report) {
   std::vector<std::vector<std::string>> latency;
   for (const sim::LatencyLine& l : report.latency) {
@@ -280,13 +258,13 @@ std::string Tables(const ScenarioReport& report) {
     events.push_back({e.name, e.at == 0 ? "0s" : LengthText(e.at)});
   }
   std::string text = "<div class=\"tables\">\n";
-  text += HtmlTable("Latency by priority", {"priority", "pods", "mean", "p50", "p90", "p99", "max"},
-                    latency, 1);
-  text += HtmlTable("Why attempts failed", {"reason", "attempts", "pending pods"}, reasons, 1);
-  text += HtmlTable("Resources", {"", "mean", "peak", "end"}, shares, 1, reference);
-  text += HtmlTable("Pods", {"", "pods"}, pods, 1);
-  text += HtmlTable("Events", {"event", "at"}, events, 1);
-  text += HtmlTable("Attempts until scheduled", {"attempts", "pods"}, attempts, 1);
+  text += ToHtml(
+      {"Latency by priority", {"priority", "pods", "mean", "p50", "p90", "p99", "max"}, latency});
+  text += ToHtml({"Why attempts failed", {"reason", "attempts", "pending pods"}, reasons});
+  text += ToHtml({"Resources", {"", "mean", "peak", "end"}, shares, 1, reference});
+  text += ToHtml({"Pods", {"", "pods"}, pods});
+  text += ToHtml({"Events", {"event", "at"}, events});
+  text += ToHtml({"Attempts until scheduled", {"attempts", "pods"}, attempts});
   return text + "</div>\n";
 }
 

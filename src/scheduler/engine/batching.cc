@@ -49,20 +49,20 @@ NodeIndex Batching::FindHint(Cycle& cycle, cluster::Cluster& cluster, uint64_t n
   signature_ = signer_.Sign(cluster, cycle.context().pod);
   Step step(watched ? observer_ : nullptr, profile_, BatchStep::kGetHint);
   hint_ = TakeHint(cycle, cluster, now);
-  step.SetHinted(hint_ != cluster::kNoNode);
-  if (hint_ == cluster::kNoNode && observer_ != nullptr) {
-    observer_->BatchAttempted(profile_, BatchAttempt::kNoHint);
-  }
-  return hint_;
+  step.SetHinted(hint_ != cluster::kNoString);
+  if (hint_ != cluster::kNoString) return cluster.FindNode(hint_);
+  if (observer_ != nullptr) observer_->BatchAttempted(profile_, BatchAttempt::kNoHint);
+  return cluster::kNoNode;
 }
 
-NodeIndex Batching::TakeHint(Cycle& cycle, cluster::Cluster& cluster, const api::Time& now) {
-  if (!ranking_ || ranking_->nodes.empty()) return cluster::kNoNode;
-  if (!IsUsable(cycle.context().pod, now)) return cluster::kNoNode;
+cluster::StringId Batching::TakeHint(Cycle& cycle, cluster::Cluster& cluster,
+                                     const api::Time& now) {
+  if (!ranking_ || ranking_->nodes.empty()) return cluster::kNoString;
+  if (!IsUsable(cycle.context().pod, now)) return cluster::kNoString;
   const NodeIndex last = cluster.FindNode(last_node_);
   if (last == cluster::kNoNode) {
     Flush("node_missing");
-    return cluster::kNoNode;
+    return cluster::kNoString;
   }
   // Without nominated pods, as kube-scheduler does it.
   const bool fits = cycle.FilterOne(last);
@@ -72,9 +72,9 @@ NodeIndex Batching::TakeHint(Cycle& cycle, cluster::Cluster& cluster, const api:
   } else if (!rejected && !fits) {
     Flush("filter_error");
   } else if (rejected || RankLastAgain(cycle, cluster, last)) {
-    return cluster.FindNode(Pop(ranking_->nodes).node);
+    return Pop(ranking_->nodes).node;
   }
-  return cluster::kNoNode;
+  return cluster::kNoString;
 }
 
 bool Batching::IsUsable(const cluster::Pod& pod, const api::Time& now) {
@@ -116,8 +116,8 @@ void Batching::Store(Cycle& cycle, const Decision& decision, size_t start, const
   Step step(watched ? observer_ : nullptr, profile_, BatchStep::kStore);
   last_number_ = number_;
   last_node_ = cycle.context().cluster.Record(decision.node).name;
-  if (hint_ != cluster::kNoNode) {
-    const bool used = hint_ == decision.node;
+  if (hint_ != cluster::kNoString) {
+    const bool used = hint_ == last_node_;
     if (observer_ != nullptr) {
       observer_->BatchAttempted(profile_,
                                 used ? BatchAttempt::kHintUsed : BatchAttempt::kHintNotUsed);

@@ -33,7 +33,7 @@ class Batching {
   // A cycle of the profile, in this order. REQUIRES of all: the cycle's PreFilter has succeeded.
   // `number` counts the cycles of all profiles.
   //
-  // The node to try first; kNoNode: none. `watched`: the observer wants the steps.
+  // The node to try first; kNoNode: none, or one that is gone. `watched`: the observer wants the steps.
   cluster::NodeIndex FindHint(framework::Cycle& cycle, cluster::Cluster& cluster, uint64_t number,
                               const api::Time& now, bool watched);
   // A node was chosen. `start`: where the search began in the order of nodes.
@@ -53,8 +53,9 @@ class Batching {
     int64_t made_ns = 0;
   };
 
-  cluster::NodeIndex TakeHint(framework::Cycle& cycle, cluster::Cluster& cluster,
-                              const api::Time& now);
+  // The name of the node; kNoString: there is no hint.
+  cluster::StringId TakeHint(framework::Cycle& cycle, cluster::Cluster& cluster,
+                             const api::Time& now);
   bool IsUsable(const cluster::Pod& pod, const api::Time& now);
   bool RankLastAgain(framework::Cycle& cycle, const cluster::Cluster& cluster,
                      cluster::NodeIndex last);
@@ -75,7 +76,7 @@ class Batching {
   // Of the cycle that runs
   uint64_t number_ = 0;
   std::string signature_;
-  cluster::NodeIndex hint_ = cluster::kNoNode;
+  cluster::StringId hint_ = cluster::kNoString;
   bool watched_ = false;
 };
 

@@ -127,6 +127,16 @@ TEST_F(BatchingTest, AHintThatDoesNotFitIsNotUsed) {
   EXPECT_THAT(Calls(), ElementsAre("default-scheduler hint_not_used", "empty_list"));
 }
 
+TEST_F(BatchingTest, ANodeThatIsGoneMayBeTheHint) {
+  MakeWith(37);
+  PutNodes("1");
+  EXPECT_EQ(Place(Small("one")), "a");
+  Calls();
+  engine_->Delete(api::Node(MakeNode("c")));
+  EXPECT_EQ(Place(Small("two")), "b");
+  EXPECT_THAT(Calls(), ElementsAre("default-scheduler hint_not_used", "empty_list"));
+}
+
 TEST_F(BatchingTest, WhenARankingIsOfNoUse) {
   const struct {
     const char* reason;

@@ -27,8 +27,7 @@ class AllocationTest : public testing::Test {
     cluster_.Slice("t", "nic", "q", R"("nodeName": "a")", TestCluster::Plain(2));
   }
 
-  // Of a claim with these devices, by the kube-scheduler of the minor.
-  api::AllocationResult Allocate(int minor, const std::string& devices) {
+  std::unique_ptr<framework::Profile> ProfileOf(int minor) {
     config::ResolvedProfile resolved;
     using config::ExtensionPoint;
     for (const ExtensionPoint point :
@@ -38,8 +37,25 @@ class AllocationTest : public testing::Test {
     resolved.plugin_config.push_back({std::string(kName), {}, config::DynamicResourcesArgs()});
     const config::Behaviour behaviour{config::FeatureGates(minor)};
     static constexpr framework::RegistryRow kRow{kName, &Make};
-    const auto profile =
-        framework::Profile::Make(resolved, {&kRow, 1}, {*cluster_, 0, behaviour}).value();
+    return framework::Profile::Make(resolved, {&kRow, 1}, {*cluster_, 0, behaviour}).value();
+  }
+
+  // Is there a node for a claim with these devices?
+  bool Fits(int minor, const std::string& devices) {
+    const auto profile = ProfileOf(minor);
+    framework::Cycle cycle(*profile);
+    const std::string name = "c" + std::to_string(++claims_);
+    cluster_.Claim(name, devices);
+    cycle.Begin(*cluster_, cluster_.Pod("pod-" + name, {name}));
+    EXPECT_TRUE(cycle.RunPreFilter().Ok());
+    cluster::NodeSet nodes = (*cluster_).Nodes();
+    cycle.RunFilter(nodes);
+    return !nodes.Empty();
+  }
+
+  // Of a claim with these devices, by the kube-scheduler of the minor.
+  api::AllocationResult Allocate(int minor, const std::string& devices) {
+    const auto profile = ProfileOf(minor);
     framework::Cycle cycle(*profile);
     const std::string name = "c" + std::to_string(++claims_);
     cluster_.Claim(name, devices);
@@ -117,6 +133,22 @@ TEST_F(AllocationTest, From137OnConfigurationForEveryRequestNamesNone) {
                                              Entry("FromClaim", "c", "r")));
   EXPECT_THAT(ConfigOf(37, one), ElementsAre(Entry("FromClass", "d", "", R"({"of":"gpu"})"),
                                              Entry("FromClaim", "c", "")));
+}
+
+// The first alternative finds no device, and until 1.35 the second one looks for the same.
+TEST_F(AllocationTest, From136OnEveryAlternativeThatWantsAllDevicesHasItsOwn) {
+  cluster_.Class("fabric", "device.driver == 'fabric'");
+  const std::string devices = R"("requests": [{"name": "n", "firstAvailable": [
+      {"name": "none", "deviceClassName": "fabric", "allocationMode": "All"},
+      {"name": "nics", "deviceClassName": "nic", "allocationMode": "All"}]}])";
+  for (const int minor : {34, 35}) EXPECT_FALSE(Fits(minor, devices)) << minor;
+  for (const int minor : {36, 37}) {
+    ASSERT_TRUE(Fits(minor, devices)) << minor;
+    const auto results = Allocate(minor, devices).devices.results;
+    ASSERT_EQ(results.size(), 2u) << minor;
+    EXPECT_EQ(results[0].request, "n/nics");
+    EXPECT_EQ(results[0].driver, "nic");
+  }
 }
 
 TEST_F(AllocationTest, DevicesListTheTolerationsOfTheirRequestFrom135On) {

@@ -60,7 +60,7 @@ class Planner {
                  alternative.count, alternative.tolerations, alternative.capacity},
                 &planned, claim);
       }
-      ShareAllDevices(group, claim);
+      if (!plan_.features.sorted_pools) ShareAllDevices(group, claim);
     } else if (request.exactly) {
       PlannedRequest planned;
       planned.name = request.name;
@@ -81,8 +81,8 @@ class Planner {
                        [](const api::DeviceSubRequest& r) { return r.capacity.has_value(); });
   }
 
-  // kube-scheduler looks for the devices of the second alternative under the first one's key: if
-  // both ask for all devices, the second gets what the first one's selectors matched.
+  // Until 1.35 kube-scheduler looks for the devices of the second alternative under the first one's
+  // key: if both request all devices, the second gets those that the first one's selectors match.
   static void ShareAllDevices(const RequestGroup& group, ClaimPlan* claim) {
     if (claim->requests.size() < group.first + 2) return;
     const PlannedRequest& first = claim->requests[group.first];

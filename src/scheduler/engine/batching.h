@@ -33,7 +33,8 @@ class Batching {
   // A cycle of the profile, in this order. REQUIRES of all: the cycle's PreFilter has succeeded.
   // `number` counts the cycles of all profiles.
   //
-  // The node to try first; kNoNode: none, or one that is gone. `watched`: the observer wants the steps.
+  // The node to try first; kNoNode: none, or one that is gone. `watched`: the observer wants the
+  // steps.
   cluster::NodeIndex FindHint(framework::Cycle& cycle, cluster::Cluster& cluster, uint64_t number,
                               const api::Time& now, bool watched);
   // A node was chosen. `start`: where the search began in the order of nodes.

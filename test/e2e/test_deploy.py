@@ -1,6 +1,7 @@
 """What is in deploy/ is accepted by the API server, whatever the choices, and so is its configuration by berth."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -17,6 +18,7 @@ CHOICES = {
         *("--set=priorityClass.name=schedulers", "--set=config.percentageOfNodesToScore=50"),
         *("--set=serviceAccount.name=other", "--set=extraArgs[0]=--threads=2"),
         *("--set=resources.requests.cpu=2", "--set=podAnnotations.a=b", "--set=podLabels.team=x"),
+        "--set=replicasShareWork=true",
     ],
 }
 
@@ -106,6 +108,23 @@ def test_the_chart(cluster, helm, tmp_path, choice):
             "all": "2",
         }[choice]
     )
+
+
+def test_the_component_for_replicas_that_share_work(cluster, tmp_path):
+    folder = tmp_path / "both"
+    folder.mkdir()
+    up = os.path.relpath(DEPLOY / "kustomize", folder)
+    (folder / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+        f"resources: [{up}/base]\ncomponents: [{up}/hands]\n"
+    )
+    path = tmp_path / "objects.yaml"
+    path.write_text(cluster.kubectl("kustomize", "--load-restrictor=LoadRestrictionsNone", folder))
+    objects = accepted(cluster, path)
+    container = one(objects, "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"][-2:] == ["--replicas-share-work", "--replica-address=$(POD_IP)"]
+    assert container["env"][0]["name"] == "POD_IP"
+    assert one(objects, "Role")["rules"][0]["resources"] == ["leases"]
 
 
 def test_the_chart_for_the_prometheus_operator(helm):

@@ -41,12 +41,23 @@ api::Lease Election(const std::string& holder, const std::string& in_sync) {
   return lease;
 }
 
+kube::SharingStatus Does(const std::string& role) {
+  kube::SharingStatus status;
+  status.role = role;
+  status.epoch = 4;
+  return status;
+}
+
 std::vector<api::Lease> Three() {
-  return {Replica("c", {.role = "standby"}, 40), Replica("b", {.role = "hand", .epoch = 4}),
-          Replica("a", {.role = "leader",
-                        .epoch = 4,
-                        .waiting = 7,
-                        .hands = {{.id = "b", .role = "in sync", .lag = 2, .tasks = 90}}})};
+  kube::HandStatus hand;
+  hand.id = "b";
+  hand.role = "in sync";
+  hand.lag = 2;
+  hand.tasks = 90;
+  kube::SharingStatus leader = Does("leader");
+  leader.waiting = 7;
+  leader.hands.push_back(hand);
+  return {Replica("c", Does("standby"), 40), Replica("b", Does("hand")), Replica("a", leader)};
 }
 
 TEST(ReplicaTable, ShowsWhoDoesWhat) {

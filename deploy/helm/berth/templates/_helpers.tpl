@@ -48,6 +48,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- toYaml (mustMergeOverwrite $base (deepCopy .Values.config)) -}}
 {{- end -}}
 
+{{/* Where the Lease of the leader election is, whoever says it. */}}
+{{- define "berth.leaseNamespace" -}}
+{{- (include "berth.config" . | fromYaml).leaderElection.resourceNamespace -}}
+{{- end -}}
+
 {{- define "berth.resources" -}}
 {{- $sizes := dict
   "small" (dict "cpu" "50m" "memory" "64Mi")

@@ -147,7 +147,6 @@ def test_hands_carry_out_what_the_leader_decides(replicas):
     assert len(given) == 2 and min(given) > NODES * PODS_PER_NODE / 5
     assert sum(given) >= NODES * PODS_PER_NODE
     assert measured['berth_sharing_role{role="leader"}'] == 1
-    assert all(v == 0 for name, v in measured.items() if name.startswith("berth_hand_drops"))
     for hand in hands:
         assert replicas.metrics(hand)['berth_sharing_role{role="hand"}'] == 1
     # What watches have shown leaves the logs.

@@ -78,6 +78,40 @@ class DecisionLog final : public berth::scheduler::EngineObserver {
   void Preempted(const PodRef& preemptor, size_t victims, std::string_view node) override {
     metrics_.Preempted(preemptor, victims, node);
   }
+  void VictimsChosen(const PodRef& preemptor,
+                     const berth::scheduler::PreemptionSize& size) override {
+    metrics_.VictimsChosen(preemptor, size);
+  }
+  void PreemptionExecuted(const PodRef& preemptor, bool for_group, bool success) override {
+    metrics_.PreemptionExecuted(preemptor, for_group, success);
+  }
+  void GroupBegan(std::string_view profile, bool may_start_over) override {
+    metrics_.GroupBegan(profile, may_start_over);
+  }
+  void GroupStartedOver() override { metrics_.GroupStartedOver(); }
+  void GroupAttempted(berth::scheduler::GroupOutcome outcome) override {
+    metrics_.GroupAttempted(outcome);
+  }
+  void GroupPointBegan(berth::scheduler::GroupPoint point) override {
+    metrics_.GroupPointBegan(point);
+  }
+  void GroupPointEnded(berth::scheduler::GroupPoint point, Code code) override {
+    metrics_.GroupPointEnded(point, code);
+  }
+  void GroupPluginBegan(berth::scheduler::GroupPoint point) override {
+    metrics_.GroupPluginBegan(point);
+  }
+  void GroupPluginEnded(berth::scheduler::GroupPoint point, std::string_view plugin,
+                        Code code) override {
+    metrics_.GroupPluginEnded(point, plugin, code);
+  }
+  void GroupAlgorithmEnded() override { metrics_.GroupAlgorithmEnded(); }
+  void PlacementsGenerated(size_t count) override { metrics_.PlacementsGenerated(count); }
+  void PlacementBegan() override { metrics_.PlacementBegan(); }
+  void PlacementTried(bool feasible) override { metrics_.PlacementTried(feasible); }
+  void GroupPreemptionTried(Code code, bool searched) override {
+    metrics_.GroupPreemptionTried(code, searched);
+  }
   void PermitWaited(Code code, int64_t waited_ns) override {
     metrics_.PermitWaited(code, waited_ns);
   }

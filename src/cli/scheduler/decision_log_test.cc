@@ -3,6 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -313,6 +319,28 @@ TEST_F(DecisionLogTest, SlowCyclesAreCountedByNamespace) {
   g_step_ns = 120'000'000;
   Run(0);
   EXPECT_GT(slow.With({"ns"})->Value(), 0);
+}
+
+// The names of the methods that a header overrides.
+std::set<std::string> Overridden(const std::string& source, const std::string& header) {
+  std::ifstream file(source + "/src/" + header);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::set<std::string> names;
+  static const std::regex method(R"((\w+)\([^;{}]*\)(?: const)? override)");
+  for (std::sregex_iterator it(text.begin(), text.end(), method), end; it != end; ++it) {
+    names.insert((*it)[1]);
+  }
+  return names;
+}
+
+// A method that is not passed on would leave its metrics at zero, and nothing else would show it.
+TEST(DecisionLog, PassesOnAllThatTheMetricsListenTo) {
+  const char* source = std::getenv("BERTH_SOURCE_DIR");
+  if (source == nullptr) GTEST_SKIP() << "needs BERTH_SOURCE_DIR";
+  const std::set<std::string> passed_on = Overridden(source, "cli/scheduler/decision_log.h");
+  const std::set<std::string> wanted = Overridden(source, "server/metrics/scheduler_metrics.h");
+  EXPECT_GT(wanted.size(), 40u);
+  for (const std::string& name : wanted) EXPECT_EQ(passed_on.count(name), 1u) << name;
 }
 
 }  // namespace

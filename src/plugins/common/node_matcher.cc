@@ -104,15 +104,17 @@ bool CompiledTerm::NameMatches(const cluster::Cluster& cluster, cluster::NodeInd
 }
 
 bool CompiledTerm::Matches(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
-  if (!questions_.empty()) {
-    NodeLabelReader labels(cluster, n);
-    return Matches(cluster, n, labels);
-  }
+  if (!questions_.empty()) return MatchesAsOneOfMany(cluster, n);
   if (never_) return false;
   for (const LabelTest& test : labels_) {
     if (test.if_code[test.column->codes[n]] == 0) return false;
   }
-  return NameMatches(cluster, n);
+  return names_.empty() || NameMatches(cluster, n);
+}
+
+bool CompiledTerm::MatchesAsOneOfMany(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
+  NodeLabelReader labels(cluster, n);
+  return Matches(cluster, n, labels);
 }
 
 bool CompiledTerm::Matches(const cluster::Cluster& cluster, cluster::NodeIndex n,
@@ -154,10 +156,12 @@ void NodeMatcher::Prepare(const cluster::Cluster& cluster) {
 bool NodeMatcher::Matches(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
   if (!node_selector_.Matches(cluster, n)) return false;
   if (!has_terms_) return true;
-  if (!many_) {
-    return std::any_of(terms_.begin(), terms_.end(),
-                       [&](const CompiledTerm& term) { return term.Matches(cluster, n); });
-  }
+  if (many_) return MatchesMany(cluster, n);
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [&](const CompiledTerm& term) { return term.Matches(cluster, n); });
+}
+
+bool NodeMatcher::MatchesMany(const cluster::Cluster& cluster, cluster::NodeIndex n) const {
   NodeLabelReader labels(cluster, n);
   return std::any_of(terms_.begin(), terms_.end(),
                      [&](const CompiledTerm& term) { return term.Matches(cluster, n, labels); });

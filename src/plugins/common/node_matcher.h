@@ -81,6 +81,9 @@ class CompiledTerm {
     bool Matches(NodeLabelReader& labels) const;
   };
   bool NameMatches(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
+  // On its own, because the reader's frame would cost every call of Matches.
+  [[gnu::noinline]] bool MatchesAsOneOfMany(const cluster::Cluster& cluster,
+                                            cluster::NodeIndex n) const;
 
   // The node's name is this one, or is not.
   struct NameTest {
@@ -109,6 +112,7 @@ class NodeMatcher {
 
  private:
   void AddTerms(const cluster::Cluster& cluster, const api::NodeSelectorMatcher& selector);
+  [[gnu::noinline]] bool MatchesMany(const cluster::Cluster& cluster, cluster::NodeIndex n) const;
 
   CompiledTerm node_selector_;
   bool has_terms_ = false;  // true and no term in the list: matches nothing

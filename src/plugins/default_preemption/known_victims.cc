@@ -157,12 +157,17 @@ KnownVictims::Search::~Search() {
 const Finding& KnownVictims::Search::LookAt(NodeIndex node) {
   const cluster::Nominations& nominations = cluster_.Nominated();
   Table* table = known_.current_;
-  bool keep =
+  const bool keep =
       kept_ && (nominations.Empty() || nominations.On(cluster_.Record(node).name) == nullptr);
   if (keep && table->slot_of[node] != kNone) {
     ++known_.statistics_.reused;
     return table->findings[table->slot_of[node]];
   }
+  return DryRunOn(node, keep);
+}
+
+const Finding& KnownVictims::Search::DryRunOn(NodeIndex node, bool keep) {
+  Table* table = known_.current_;
   ++known_.statistics_.dry_runs;
   Finding finding;
   finding.is_candidate = dry_run_.SelectVictims(node, &finding.candidate, &finding.why);

@@ -59,6 +59,10 @@ class KnownVictims {
     const Finding& LookAt(cluster::NodeIndex node);
 
    private:
+    // On its own, because most looks find what is known already and need no frame for a new
+    // finding.
+    [[gnu::noinline]] const Finding& DryRunOn(cluster::NodeIndex node, bool keep);
+
     KnownVictims& known_;
     framework::Cycle& cycle_;
     cluster::Cluster& cluster_;

@@ -59,6 +59,8 @@ class Hands(Replicas):
                 "roleRef": {"apiGroup": group, "kind": "Role", "name": name},
             },
         )
+        # test_rbac looks at all rights of the scheduler's user.
+        world.cleanups.append(lambda: rbac.delete_namespaced_role_binding(name, world.namespace))
         paths = {"nonResourceURLs": ["/apis/hands/v1/*"], "verbs": ["post"]}
         rbac.create_cluster_role({"metadata": {"name": name}, "rules": [paths]})
         world.cleanups.append(lambda: rbac.delete_cluster_role(name))
@@ -223,7 +225,7 @@ def test_a_hand_that_was_stopped_and_continued(replicas):
     replicas.until_in_sync(2)
 
 
-def test_a_leader_that_was_stopped_for_longer_than_its_lease(replicas):
+def test_the_work_of_a_leader_that_was_stopped(replicas):
     first, hands = replicas.trio()
     arrivals = Arrivals(replicas, per_second=25)
     time.sleep(3)
@@ -236,7 +238,7 @@ def test_a_leader_that_was_stopped_for_longer_than_its_lease(replicas):
     arrivals.all_bound()
 
 
-def test_rolling_restarts(replicas):
+def test_replicas_restart_in_turn(replicas):
     replicas.trio()
     arrivals = Arrivals(replicas, per_second=14)
     for _ in range(3):

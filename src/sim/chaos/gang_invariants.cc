@@ -108,14 +108,15 @@ std::string GangInvariants::WhatIsSplit() const {
 }
 
 // Pods that are alike find as many places in any order, so taking the first place is enough.
-std::string GangInvariants::WhatIsStarved(const std::function<bool(const api::Pod&)>& waits) const {
+std::string GangInvariants::WhatIsStarved(
+    const std::function<bool(const api::Pod&)>& waits,
+    const std::function<std::string(const api::Pod&)>& nominated) const {
   std::map<std::string, std::vector<const api::Pod*>, std::less<>> members;
   std::map<std::string, std::vector<const api::Pod*>, std::less<>> on_node;
   std::set<std::string, std::less<>> excused;
   api_.ForEach<api::Pod>([&](const api::Pod& pod) {
     if (IsFinished(pod)) return;
-    const std::string& node =
-        pod.spec.node_name.empty() ? pod.status.nominated_node_name : pod.spec.node_name;
+    const std::string node = pod.spec.node_name.empty() ? nominated(pod) : pod.spec.node_name;
     const std::string group = GroupOf(pod);
     const bool waiting = waits(pod);
     // What is promised to a pod of another group is not free.
@@ -133,8 +134,8 @@ std::string GangInvariants::WhatIsStarved(const std::function<bool(const api::Po
     for (const auto& [other, theirs] : members) {
       if (other == gang.name) continue;
       for (const api::Pod* pod : theirs) {
-        const std::string& nominated = pod->status.nominated_node_name;
-        if (waits(*pod) && !nominated.empty()) placed[nominated].push_back(pod);
+        const std::string node = nominated(*pod);
+        if (waits(*pod) && !node.empty()) placed[node].push_back(pod);
       }
     }
     int64_t fitting = 0;

@@ -39,8 +39,10 @@ class GangInvariants {
   // What is violated; empty: nothing.
   std::string WhatIsHeld(const scheduler::Engine& engine) const;
   std::string WhatIsSplit() const;
-  // `waits`: a pod is ready to be scheduled and is not under way.
-  std::string WhatIsStarved(const std::function<bool(const api::Pod&)>& waits) const;
+  // `waits`: a pod is ready to be scheduled and is not under way. `nominated`: the node that the
+  // scheduler keeps free for a pod, which the API server may not know; empty: none.
+  std::string WhatIsStarved(const std::function<bool(const api::Pod&)>& waits,
+                            const std::function<std::string(const api::Pod&)>& nominated) const;
 
  private:
   // A group of the API server that is a gang.

@@ -49,19 +49,37 @@ TEST_F(GangInvariantsTest, UnlessSomethingElseHasDiminishedIt) {
 
 TEST_F(GangInvariantsTest, AGangThatFitsDoesNotWait) {
   const auto waits = [](const api::Pod& pod) { return pod.spec.node_name.empty(); };
-  EXPECT_EQ(gangs_.WhatIsStarved(waits), "") << "no nodes";
+  std::string kept_free_for_h;
+  const auto nominated = [&](const api::Pod& pod) {
+    return pod.metadata.name == "s" ? kept_free_for_h : "";
+  };
+  const auto starved = [&] { return gangs_.WhatIsStarved(waits, nominated); };
+  EXPECT_EQ(starved(), "") << "no nodes";
   api::Node node;
   node.metadata.name = "node";
   node.status.allocatable = {{"cpu", *api::Quantity::Parse("4")},
                              {"memory", *api::Quantity::Parse("4Gi")},
                              {"pods", *api::Quantity::Parse("1")}};
   api_.Create(node);
-  EXPECT_EQ(gangs_.WhatIsStarved(waits), "") << "one fits";
+  EXPECT_EQ(starved(), "") << "one fits";
   node.metadata.name = "other";
   api_.Create(node);
-  EXPECT_EQ(gangs_.WhatIsStarved(waits), "g waits, and 2 of its pods fit, its minimum is 2");
+  EXPECT_EQ(starved(), "g waits, and 2 of its pods fit, its minimum is 2");
+
+  // The scheduler keeps a place free for a pod of another gang, which does not fit as a whole.
+  GroupTemplate other = group_;
+  other.name = "h";
+  other.min_count = 5;
+  other.pod.spec.scheduling_group->pod_group_name = "h";
+  api_.Create(MakePodGroup(other, /*evicted_whole=*/false));
+  api_.Create(MakePodOf(other, "s"));
+  EXPECT_EQ(starved(), "g waits, and 2 of its pods fit, its minimum is 2");
+  kept_free_for_h = "other";
+  EXPECT_EQ(starved(), "");
+  kept_free_for_h.clear();
+
   Bind("p");
-  EXPECT_EQ(gangs_.WhatIsStarved(waits), "") << "it is not the whole gang that waits";
+  EXPECT_EQ(starved(), "") << "it is not the whole gang that waits";
 }
 
 TEST_F(GangInvariantsTest, GroupsOfOtherApisCountToo) {

@@ -359,6 +359,16 @@ bool Invariants::WaitsForANode(const api::Pod& pod) const {
   return where != "binding" && where != "waiting";
 }
 
+// As the engine has it. A pod of a group keeps its nomination, as in kube-scheduler, also when the
+// patch that tells the API server was lost.
+std::string Invariants::NominatedNode(const api::Pod& pod) const {
+  const cluster::Cluster& cluster = host_->Get().GetCluster();
+  const cluster::PodId id = cluster.FindPod(pod.metadata.uid);
+  const cluster::StringId node =
+      id == cluster::kNoPod ? cluster::kNoString : cluster.Nominated().NodeOf(id);
+  return node == cluster::kNoString ? pod.status.nominated_node_name : cluster.Strings().Text(node);
+}
+
 // Pods about which the plain check says all there is to say.
 bool Invariants::IsSimplyWaiting(const api::Pod& pod, const Pods& all) const {
   if (!WaitsForANode(pod)) return false;
@@ -371,7 +381,8 @@ bool Invariants::IsSimplyWaiting(const api::Pod& pod, const Pods& all) const {
 void Invariants::CheckRest() {
   if (const std::string split = gangs_.WhatIsSplit(); !split.empty()) Violated("gang", split);
   const std::string starved =
-      gangs_.WhatIsStarved([this](const api::Pod& pod) { return WaitsForANode(pod); });
+      gangs_.WhatIsStarved([this](const api::Pod& pod) { return WaitsForANode(pod); },
+                           [this](const api::Pod& pod) { return NominatedNode(pod); });
   if (!starved.empty()) Violated("starved", starved);
   const cluster::Cluster& cluster = host_->Get().GetCluster();
   Pods all;

@@ -93,6 +93,7 @@ class Invariants final : public HostObserver {
   void CheckCachedPods();
   void CheckExclusive();
   bool WaitsForANode(const api::Pod& pod) const;
+  std::string NominatedNode(const api::Pod& pod) const;
   bool IsSimplyWaiting(const api::Pod& pod, const std::vector<const api::Pod*>& all) const;
 
   EventLoop& loop_;

@@ -7,6 +7,7 @@
 #include "api/codec/json.h"
 #include "api/rules/image_name.h"
 #include "api/rules/pod_requests.h"
+#include "api/rules/seccomp.h"
 #include "cluster/pods/volume_use.h"
 #include "cluster/table/resources.h"
 
@@ -94,15 +95,6 @@ bool RestartsAllContainers(const api::Container& container) {
       [](const api::ContainerRestartRule& rule) { return rule.action == "RestartAllContainers"; });
 }
 
-// Of a security context only a seccomp profile of the node's files counts; null: there is none.
-template <class Context>
-const std::string* LocalhostProfile(const Context& context) {
-  if (!context || !context->seccomp_profile) return nullptr;
-  const api::SeccompProfile& profile = *context->seccomp_profile;
-  if (profile.type != "Localhost" || !profile.localhost_profile) return nullptr;
-  return &*profile.localhost_profile;
-}
-
 void WriteContainers(const std::vector<api::Container>& containers, KeyWriter& key) {
   key.Number(containers.size());
   for (const api::Container& c : containers) {
@@ -111,7 +103,7 @@ void WriteContainers(const std::vector<api::Container>& containers, KeyWriter& k
     key.Text(c.restart_policy.value_or(""));
     key.Resources(c.resources.requests);
     key.Resources(c.resources.limits);
-    const std::string* seccomp = LocalhostProfile(c.security_context);
+    const std::string* seccomp = api::LocalhostProfile(c.security_context);
     key.Number((RestartsAllContainers(c) ? 1 : 0) + (seccomp != nullptr ? 2 : 0));
     if (seccomp != nullptr) key.Text(*seccomp);
     uint64_t host_ports = 0;
@@ -339,7 +331,7 @@ void WriteKind(const api::Pod& pod, KeyWriter& key) {
     key.Json(*spec.resources);
   }
   if (spec.host_network && spec.host_users == false) key.Text("U");
-  if (const std::string* seccomp = LocalhostProfile(spec.security_context)) {
+  if (const std::string* seccomp = api::LocalhostProfile(spec.security_context)) {
     key.Text("L");
     key.Text(*seccomp);
   }

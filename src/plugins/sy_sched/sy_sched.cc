@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "api/rules/seccomp.h"
 #include "framework/runtime/normalize.h"
 
 namespace berth::plugins::sy_sched {
@@ -23,14 +24,6 @@ class State final : public PluginState {
   const SyscallSet* calls = nullptr;
   int64_t size = 0;
 };
-
-template <class Context>
-const std::string* LocalhostProfile(const Context& context) {
-  if (!context || !context->seccomp_profile) return nullptr;
-  const api::SeccompProfile& profile = *context->seccomp_profile;
-  if (profile.type != "Localhost" || !profile.localhost_profile) return nullptr;
-  return &*profile.localhost_profile;
-}
 
 // Pods of one name on a node, which are of different namespaces, count once: the first that came.
 void DropNamesakes(const Cluster& cluster, std::vector<PodId>* pods) {
@@ -63,9 +56,9 @@ SyscallSet SySched::ReadCalls(const cluster::PodShape& shape) const {
     return true;
   };
   const api::PodSpec& spec = shape.source.spec;
-  if (const std::string* path = LocalhostProfile(spec.security_context)) add(*path);
+  if (const std::string* path = api::LocalhostProfile(spec.security_context)) add(*path);
   for (const api::Container& container : spec.containers) {
-    if (const std::string* path = LocalhostProfile(container.security_context)) add(*path);
+    if (const std::string* path = api::LocalhostProfile(container.security_context)) add(*path);
   }
   for (const auto& [key, value] : shape.source.metadata.annotations) {
     if (key.find(kAnnotation) != std::string::npos && add(value)) break;

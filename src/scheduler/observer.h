@@ -162,9 +162,9 @@ class EngineObserver : public framework::CycleWatch, public GroupWatch {
                                std::string_view /*node*/) {}
   virtual void PreemptionEnded(const PodRef& /*preemptor*/, std::string_view /*node*/,
                                bool /*success*/) {}
-  // The cycle of a pod group begins; it starts over with the answer of an extender, so that what
-  // GroupWatch was told of it does not count; it is over. Only the first of a group that is not
-  // tried. `may_start_over`: it has pods that extenders are asked about.
+  // The cycle of a pod group begins; starts over with the answer of an extender, which discards the
+  // calls of GroupWatch so far; ends. For a group that is rejected before its cycle, GroupBegan is
+  // the only call. `may_start_over`: extenders are called for one of its pods.
   virtual void GroupBegan(std::string_view /*profile*/, bool /*may_start_over*/) {}
   virtual void GroupStartedOver() {}
   virtual void GroupAttempted(GroupOutcome) {}

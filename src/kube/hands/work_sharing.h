@@ -96,10 +96,10 @@ class WorkSharing {
   // --- For the host
   void Attach(Host host);
   void SetRules(const EffectRules& rules) { service_.SetRules(rules); }
-  // This replica leads, and nothing of the last leader can be carried out beyond what its log says.
-  // True: it goes on with that log; `ready` is called when all its decisions have an outcome. The
-  // pods that the watch may not have shown are told before that. False: what schedulers write is to
-  // be listed.
+  // This replica leads, and no write of the last leader is still possible except those in its log.
+  // True: the log is adopted; `ready` is called when all its decisions have an outcome, after
+  // Host::adopt for pods that the watch may not have shown. False: the caller has to list what
+  // schedulers write.
   bool Lead(const Succession& succession, std::function<void()> ready);
   void Run(scheduler::Effect&& effect);
   // Of an effect that the host carried out.

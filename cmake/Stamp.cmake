@@ -5,6 +5,7 @@
 # Included, berth_stamp(target) does that at every build. BERTH_COMMIT in the environment names the commit where there
 # is no git checkout.
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_policy(VERSION 3.21)  # a script starts with none, and warns
   set(commit "$ENV{BERTH_COMMIT}")
   if(commit STREQUAL "")
     execute_process(COMMAND git rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE}

@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cluster/testing/builders.h"
 #include "scheduler/engine.h"
+#include "scheduler/testing/extenders.h"
 
 namespace berth::scheduler {
 namespace {
@@ -24,27 +23,7 @@ using ::testing::IsEmpty;
 constexpr int64_t kSecond = 1'000'000'000;
 using Code = EffectResult::Code;
 
-config::Extender Named(const std::string& name) {
-  config::Extender extender;
-  extender.url_prefix = "http://" + name;
-  extender.node_cache_capable = true;
-  extender.weight = 1;
-  return extender;
-}
-
-config::Extender Filter(const std::string& name) {
-  config::Extender extender = Named(name);
-  extender.filter_verb = "filter";
-  return extender;
-}
-
-ExtenderAnswer Passes(std::vector<std::string> nodes) {
-  ExtenderAnswer answer;
-  answer.nodes = std::move(nodes);
-  return answer;
-}
-
-class EngineExtendersTest : public ::testing::Test {
+class EngineExtendersTest : public ExtendersTest {
  protected:
   void Make(std::vector<config::Extender> extenders) {
     config::KubeSchedulerConfiguration config = config::Default();
@@ -66,31 +45,7 @@ class EngineExtendersTest : public ::testing::Test {
     engine_->Upsert(std::move(object));
   }
 
-  // What the engine does until it waits, in words.
-  std::vector<std::string> Run() {
-    while (engine_->Step()) {
-    }
-    std::vector<std::string> words;
-    for (Effect& effect : engine_->TakeEffects()) {
-      words.push_back(Words(effect.action));
-      sent_.push_back(std::move(effect));
-    }
-    EXPECT_THAT(engine_->Invariants(), IsEmpty());
-    return words;
-  }
-  std::string Words(const EffectAction& action) const {
-    if (const auto* call = std::get_if<CallExtender>(&action)) {
-      static constexpr std::string_view kVerbs[] = {"filter", "prioritize", "preempt", "bind"};
-      std::string text = fmt::format(
-          "{} {} {} [{}]", engine_->Extenders()[call->extender].url_prefix.substr(7),
-          kVerbs[static_cast<size_t>(call->verb)], call->pod.name, fmt::join(call->nodes, " "));
-      for (const auto& [node, victims] : call->victims) {
-        text += " " + node + ":";
-        for (const PodRef& pod : victims.pods) text += pod.uid + ",";
-        text += std::to_string(victims.pdb_violations);
-      }
-      return text;
-    }
+  std::string EffectWords(const EffectAction& action) const override {
     if (const auto* bind = std::get_if<BindPod>(&action)) {
       return "bind " + bind->pod.name + " to " + bind->node;
     }
@@ -106,32 +61,6 @@ class EngineExtendersTest : public ::testing::Test {
     if (const auto* read = std::get_if<ReadPod>(&action)) return "read " + read->pod.name;
     return "other";
   }
-  // Answers the latest effect whose words begin with `prefix`.
-  void Answer(std::string_view prefix, EffectResult result) {
-    for (size_t i = sent_.size(); i-- > 0;) {
-      if (!Words(sent_[i].action).starts_with(prefix)) continue;
-      result.id = sent_[i].id;
-      engine_->Complete(std::move(result));
-      return;
-    }
-    FAIL() << "no effect " << prefix;
-  }
-  void Say(std::string_view prefix, ExtenderAnswer answer) {
-    EffectResult result;
-    result.extender = std::make_shared<const ExtenderAnswer>(std::move(answer));
-    Answer(prefix, std::move(result));
-  }
-  void Error(std::string_view prefix, const std::string& message, Code code = Code::kError) {
-    EffectResult result;
-    result.code = code;
-    result.message = message;
-    Answer(prefix, std::move(result));
-  }
-
-  int64_t now_ = 1'700'000'000 * kSecond;
-  int64_t version_ = 0;
-  std::unique_ptr<Engine> engine_;
-  std::vector<Effect> sent_;
 };
 
 MakeNode Node(const std::string& name) { return MakeNode(name).Cpu("4"); }

@@ -1,16 +1,14 @@
 // Extenders in the cycle of a pod group. The test is the extender.
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cluster/testing/builders.h"
 #include "scheduler/engine.h"
+#include "scheduler/testing/extenders.h"
 
 namespace berth::scheduler {
 namespace {
@@ -23,20 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
-
-config::Extender Named(const std::string& name) {
-  config::Extender extender;
-  extender.url_prefix = "http://" + name;
-  extender.node_cache_capable = true;
-  extender.weight = 1;
-  return extender;
-}
-
-config::Extender Filter(const std::string& name) {
-  config::Extender extender = Named(name);
-  extender.filter_verb = "filter";
-  return extender;
-}
 
 // How often the engine told that a group's cycle began, started over and ended.
 class Counter final : public EngineObserver {
@@ -54,7 +38,7 @@ class Counter final : public EngineObserver {
   std::vector<std::string> outcomes;
 };
 
-class GroupExtendersTest : public ::testing::Test {
+class GroupExtendersTest : public ExtendersTest {
  protected:
   void Make(std::vector<config::Extender> extenders,
             const std::string& gate_settings = "GenericWorkload=true") {
@@ -95,25 +79,7 @@ class GroupExtendersTest : public ::testing::Test {
     pod.spec.scheduling_group.emplace().pod_group_name = "g";
     Put(pod);
   }
-  // What the engine does until it waits, in words.
-  std::vector<std::string> Run() {
-    while (engine_->Step()) {
-    }
-    std::vector<std::string> words;
-    for (Effect& effect : engine_->TakeEffects()) {
-      words.push_back(Words(effect.action));
-      sent_.push_back(std::move(effect));
-    }
-    EXPECT_THAT(engine_->Invariants(), IsEmpty());
-    return words;
-  }
-  std::string Words(const EffectAction& action) const {
-    if (const auto* call = std::get_if<CallExtender>(&action)) {
-      static constexpr std::string_view kVerbs[] = {"filter", "prioritize", "preempt", "bind"};
-      return fmt::format("{} {} {} [{}]", engine_->Extenders()[call->extender].url_prefix.substr(7),
-                         kVerbs[static_cast<size_t>(call->verb)], call->pod.name,
-                         fmt::join(call->nodes, " "));
-    }
+  std::string EffectWords(const EffectAction& action) const override {
     if (const auto* bind = std::get_if<BindPod>(&action)) {
       return "bind " + bind->pod.name + " to " + bind->node;
     }
@@ -125,32 +91,11 @@ class GroupExtendersTest : public ::testing::Test {
     }
     return "other";
   }
-  // Answers the latest effect whose words begin with `prefix`.
-  void Answer(std::string_view prefix, EffectResult result) {
-    for (size_t i = sent_.size(); i-- > 0;) {
-      if (!Words(sent_[i].action).starts_with(prefix)) continue;
-      result.id = sent_[i].id;
-      engine_->Complete(std::move(result));
-      return;
-    }
-    FAIL() << "no effect " << prefix;
-  }
   void Pass(std::string_view prefix, std::vector<std::string> nodes) {
-    ExtenderAnswer answer;
-    answer.nodes = std::move(nodes);
-    Say(prefix, std::move(answer));
-  }
-  void Say(std::string_view prefix, ExtenderAnswer answer) {
-    EffectResult result;
-    result.extender = std::make_shared<const ExtenderAnswer>(std::move(answer));
-    Answer(prefix, std::move(result));
+    Say(prefix, Passes(std::move(nodes)));
   }
 
-  int64_t now_ = 1'700'000'000'000'000'000;
-  int64_t version_ = 0;
   Counter counter_;
-  std::unique_ptr<Engine> engine_;
-  std::vector<Effect> sent_;
 };
 
 TEST_F(GroupExtendersTest, EveryPodIsFilteredBesideThoseBeforeIt) {
